@@ -1,0 +1,33 @@
+# Every target sets up what it needs: Python 3.11 or later and make are enough.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check bench spam clean
+
+demo: $(READY)  ## train on a built-in data set, compare, interview one case, write demo-report/
+	$(BIN)/askless demo --output demo-report
+
+test: check  ## everything that must hold
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2 --dist worksteal
+
+bench: $(READY)  ## how fast training, roll-outs and one question are
+	$(BIN)/python benchmarks/speed.py
+
+spam: $(READY)  ## the paper's Spam protocol; writes docs/results/spam.md (needs ASKLESS_DATA)
+	$(BIN)/python benchmarks/spam.py
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo-report dist build

@@ -1,0 +1,28 @@
+"""askless: ask less, know enough. Dynamic feature selection for ordinary labelled tables."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from askless.estimators import DynamicClassifier, DynamicRegressor, load
+
+__all__ = ["DynamicClassifier", "DynamicRegressor", "__version__", "load"]
+
+__version__ = "0.1.0"
+
+# Imported on first use, so that `import askless` loads neither torch nor scikit-learn.
+_HOMES = {
+    "DynamicClassifier": "askless.estimators",
+    "DynamicRegressor": "askless.estimators",
+    "load": "askless.estimators",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'askless' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,28 @@
+"""What the core needs beyond the array API standard, written once for numpy, torch and every other namespace."""
+
+from typing import Any
+
+from array_api_compat import array_namespace, device
+
+__all__ = ["Array", "array_namespace", "constant_like", "device", "one_hot", "take_columns"]
+
+Array = Any
+"""An array of any library that follows the array API standard."""
+
+
+def constant_like(values: Any, like: Array, dtype: Any = None) -> Array:
+    """`values` (a sequence or a numpy array) as an array of the library and on the device of `like`."""
+    return array_namespace(like).asarray(values, dtype=dtype, device=device(like))
+
+
+def one_hot(index: Array, width: int) -> Array:
+    """(n,) indices to an (n, width) boolean array; a negative index gives a row of False."""
+    xp = array_namespace(index)
+    positions = xp.arange(width, dtype=index.dtype, device=device(index))
+    return index[:, None] == positions[None, :]
+
+
+def take_columns(array: Array, index: Array) -> Array:
+    """Column `index[i]` of row i of an (n, m) array, as (n,)."""
+    xp = array_namespace(array)
+    return xp.take_along_axis(array, index[:, None], axis=1)[:, 0]

@@ -1,0 +1,57 @@
+"""The contracts of policies and predictors."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from askless.core.arrays import Array
+from askless.core.state import State
+
+__all__ = ["Policy", "Predictor", "TruthPolicy"]
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Scores what could be asked next. It never selects, forbids, pays or stops: the roll-out does.
+
+    A policy need not care about features that were asked already or cannot be had; their scores are ignored.
+
+    >>> import numpy as np
+    >>> from askless.core import Cases, MaxFeatures, Schema, rollout
+    >>> class LeftToRight:
+    ...     def score(self, state):
+    ...         n, features = state.asked.shape
+    ...         return np.broadcast_to(-np.arange(features, dtype=float), (n, features))
+    >>> class Sum:
+    ...     def predict(self, state):
+    ...         return state.x.sum(axis=1, keepdims=True)
+    >>> schema = Schema.of_numbers(["a", "b", "c"])
+    >>> cases = Cases(np.array([[1.0, 2.0, 4.0]]), np.ones((1, 3), dtype=bool))
+    >>> t = rollout(LeftToRight(), Sum(), cases, schema, stopping=MaxFeatures(2))
+    >>> t.order.tolist(), t.predictions[:, :, 0].tolist()
+    ([[0, 1]], [[0.0, 1.0, 3.0]])
+    """
+
+    def score(self, state: State) -> Array:
+        """(n, features), higher is asked sooner."""
+        ...
+
+
+@runtime_checkable
+class TruthPolicy(Protocol):
+    """An oracle control that sees the whole truth; refused everywhere but in experiments."""
+
+    needs_truth: bool
+
+    def score_with_truth(self, state: State, truth: Array) -> Array:
+        """(n, features), given the complete encoded records (n, columns)."""
+        ...
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """Predicts from any set of known features."""
+
+    def predict(self, state: State) -> Array:
+        """(n, outputs): class probabilities, or one mean."""
+        ...

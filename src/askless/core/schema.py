@@ -1,0 +1,115 @@
+"""Features, and how each maps to encoded columns: the only place that knows groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Feature", "Part", "Schema"]
+
+KINDS = ("number", "category", "boolean")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One column of the user's table: what a single value of an answer is."""
+
+    name: str
+    kind: str  # one of KINDS
+    choices: tuple[Any, ...] | None = None  # of a category, as the user wrote them
+    low: float | None = None  # the range of a number in the training rows
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"the kind of {self.name!r} is {self.kind!r}, not one of {', '.join(KINDS)}")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What can be asked for: one name, one price, one or more parts, and a run of encoded columns."""
+
+    name: str
+    parts: tuple[Part, ...]
+    start: int  # the encoded columns are start, start + 1, ..., stop - 1
+    stop: int
+    cost: float = 1.0
+
+    @property
+    def is_group(self) -> bool:
+        """Whether the feature is several columns of the user's table that are asked together."""
+        return len(self.parts) > 1
+
+    @property
+    def kind(self) -> str:
+        """The kind of the only part, or "group"."""
+        return "group" if self.is_group else self.parts[0].kind
+
+    @property
+    def choices(self) -> tuple[Any, ...] | None:
+        """What can be answered, for a category."""
+        return None if self.is_group else self.parts[0].choices
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The ordered features of a model; their encoded columns follow one another without gaps."""
+
+    features: tuple[Feature, ...]
+    _index: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.features:
+            raise ValueError("a schema needs at least one feature")
+        index = {feature.name: i for i, feature in enumerate(self.features)}
+        if len(index) < len(self.features):
+            raise ValueError("two features have the same name")
+        position = 0
+        for feature in self.features:
+            if feature.start != position or feature.stop <= feature.start:
+                raise ValueError(f"the columns of {feature.name!r} do not follow those of the feature before")
+            position = feature.stop
+        object.__setattr__(self, "_index", index)
+
+    @classmethod
+    def of_numbers(cls, names: Sequence[str]) -> Schema:
+        """A schema of plain numbers, one encoded column each."""
+        return cls(tuple(Feature(n, (Part(n, "number"),), i, i + 1) for i, n in enumerate(names)))
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features' names, in order."""
+        return tuple(self._index)
+
+    @property
+    def n_columns(self) -> int:
+        """How many encoded columns there are."""
+        return self.features[-1].stop
+
+    @cached_property
+    def column_feature(self) -> np.ndarray:
+        """(columns,) the feature that each encoded column belongs to."""
+        widths = [feature.stop - feature.start for feature in self.features]
+        return np.repeat(np.arange(len(self.features)), widths)
+
+    @cached_property
+    def prices(self) -> np.ndarray:
+        """(features,) the price of each."""
+        return np.array([feature.cost for feature in self.features], dtype=np.float64)
+
+    def index(self, name: str) -> int:
+        """The position of the feature called `name`; the error names the nearest match."""
+        try:
+            return self._index[name]
+        except (KeyError, TypeError):
+            near = get_close_matches(str(name), self.names, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"there is no feature {name!r}{hint}") from None

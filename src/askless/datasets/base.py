@@ -1,0 +1,136 @@
+"""What a data set is, and the two ways to come by one: a recorded table, or a generator of known truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from askless.datasets.home import data_home
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Table: TypeAlias = tuple[pd.DataFrame, pd.Series]
+
+__all__ = ["Dataset", "Entry", "Generated", "Info", "Recorded"]
+
+Seed: TypeAlias = int | np.random.Generator | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Info:
+    """What is known of a data set before it is loaded.
+
+    `features` counts what can be asked (a group is one), `columns` counts the table's. For a generator, `rows`
+    is how many it draws unless told otherwise.
+    """
+
+    name: str
+    description: str
+    task: Literal["classification", "regression"]
+    rows: int
+    columns: int
+    source: str
+    licence: str
+    classes: tuple[object, ...] = ()  # sorted; none for a regression
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by feature: its columns
+    costs: Mapping[str, float] = field(default_factory=dict)  # by feature; empty where every question costs the same
+    options: tuple[str, ...] = ()  # what `load_dataset` takes beside the name
+    files: tuple[str, ...] = ()  # below the data home, any one will do; none where nothing has to be fetched
+
+    @property
+    def features(self) -> int:
+        """How many features can be asked for."""
+        return self.columns - sum(len(columns) - 1 for columns in self.groups.values())
+
+    @property
+    def without_download(self) -> bool:
+        """Whether the data set comes with askless and the packages it needs."""
+        return not self.files
+
+    @property
+    def available(self) -> bool:
+        """Whether the data set can be loaded on this machine now."""
+        return self.without_download or any((data_home() / file).is_file() for file in self.files)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A table of cases and what is to be predicted of each."""
+
+    frame: pd.DataFrame  # the features only
+    target: pd.Series
+    info: Info
+
+    @property
+    def name(self) -> str:
+        """The name it was loaded by."""
+        return self.info.name
+
+    @property
+    def description(self) -> str:
+        """What the table is about, with the units of its numbers."""
+        return self.info.description
+
+    @property
+    def task(self) -> str:
+        """Either "classification" or "regression"."""
+        return self.info.task
+
+    @property
+    def groups(self) -> dict[str, list[str]]:
+        """The features that are several columns, as the estimators take them; a copy."""
+        return {name: list(columns) for name, columns in self.info.groups.items()}
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """The price of each feature, as the estimators take it; empty where all cost the same; a copy."""
+        return dict(self.info.costs)
+
+    @property
+    def source(self) -> str:
+        """Where the data comes from."""
+        return self.info.source
+
+    @property
+    def licence(self) -> str:
+        """Under which terms it can be used."""
+        return self.info.licence
+
+    def __repr__(self) -> str:
+        rows = len(self.frame)
+        return f"<Dataset {self.name}: {rows} rows, {self.info.features} features, {self.task}>"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A data set of fixed rows."""
+
+    info: Info
+    read: Callable[[], Table]
+
+    def load(self) -> Dataset:
+        """The whole table."""
+        return Dataset(*self.read(), self.info)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A data set that is drawn: as many rows as wanted, the same for the same seed."""
+
+    info: Info
+    draw: Callable[[int, np.random.Generator], Table]
+
+    def load(self, n: int | None = None, random_state: Seed = 0) -> Dataset:
+        """`n` fresh rows, `info.rows` unless told."""
+        rows = self.info.rows if n is None else n
+        if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
+            raise ValueError(f"the number of rows is {n!r}; it must be an integer of at least 1")
+        table = self.draw(int(rows), np.random.default_rng(random_state))
+        return Dataset(*table, replace(self.info, rows=int(rows)))
+
+
+Entry: TypeAlias = Recorded | Generated

@@ -1,0 +1,56 @@
+"""Data sets by name."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from askless.datasets import sets
+from askless.datasets.base import Dataset, Entry, Info
+
+__all__ = ["describe", "list_datasets", "load_dataset"]
+
+
+def list_datasets() -> list[str]:
+    """The names that `load_dataset` knows, sorted.
+
+    >>> "triage" in list_datasets()
+    True
+    """
+    return sorted(sets.__all__)
+
+
+def load_dataset(name: str, **options: Any) -> Dataset:
+    """The data set called `name`. Generators take `n`, the number of rows, and `random_state`.
+
+    >>> data = load_dataset("triage", n=500, random_state=1)
+    >>> data
+    <Dataset triage: 500 rows, 18 features, classification>
+    >>> data.groups["blood pressure"]
+    ['systolic', 'diastolic']
+    """
+    entry = _entry(name)
+    unknown = [option for option in options if option not in entry.info.options]
+    if unknown:
+        takes = " and ".join(entry.info.options) or "no options: it is a fixed table"
+        raise ValueError(f"the data set {name!r} has no option {unknown[0]!r}; it takes {takes}")
+    return entry.load(**options)
+
+
+def describe(name: str) -> Info:
+    """What is known of the data set without loading it.
+
+    >>> info = describe("wine")
+    >>> info.rows, info.features, info.task, info.without_download
+    (178, 13, 'classification', True)
+    """
+    return _entry(name).info
+
+
+def _entry(name: str) -> Entry:
+    if name not in sets.__all__:
+        near = get_close_matches(str(name), sets.__all__, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(list_datasets())}"
+        raise ValueError(f"there is no data set {name!r}; {hint}")
+    entry: Entry = getattr(sets, name)
+    return entry

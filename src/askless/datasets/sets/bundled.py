@@ -1,0 +1,152 @@
+"""The small tables that come with scikit-learn, under readable names."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from askless.datasets.base import Info, Recorded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from askless.datasets.base import Table
+
+__all__ = ["breast_cancer", "diabetes", "digits", "digits_patches", "wine"]
+
+
+def _breast_cancer() -> Table:
+    from sklearn.datasets import load_breast_cancer
+
+    bunch = load_breast_cancer(as_frame=True)
+    return bunch.data, _labels(bunch.target_names[bunch.target.to_numpy()], "diagnosis")
+
+
+def _wine() -> Table:
+    from sklearn.datasets import load_wine
+
+    bunch = load_wine(as_frame=True)
+    return bunch.data, _labels(bunch.target_names[bunch.target.to_numpy()], "cultivar")
+
+
+def _diabetes() -> Table:
+    from sklearn.datasets import load_diabetes
+
+    bunch = load_diabetes(as_frame=True, scaled=False)
+    return bunch.data.rename(columns=_SERUM), bunch.target.rename("progression")
+
+
+def _digits() -> Table:
+    import pandas as pd
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    frame = pd.DataFrame(bunch.data.astype(np.int64), columns=[_pixel(r, c) for r, c in product(range(8), repeat=2)])
+    return frame, pd.Series(bunch.target, name="digit", dtype=np.int64)
+
+
+def _labels(values: np.ndarray, name: str) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(values.tolist(), name=name)
+
+
+def _pixel(row: int, column: int) -> str:
+    return f"row {row + 1}, column {column + 1}"
+
+
+def _patches(side: int) -> dict[str, tuple[str, ...]]:
+    """Squares of side x side pixels by name, row by row."""
+    return {
+        f"rows {top + 1}-{top + side}, columns {left + 1}-{left + side}": tuple(
+            _pixel(top + r, left + c) for r, c in product(range(side), repeat=2)
+        )
+        for top, left in product(range(0, 8, side), repeat=2)
+    }
+
+
+_SERUM = {
+    "bp": "blood pressure",
+    "s1": "total cholesterol",
+    "s2": "low-density lipoproteins",
+    "s3": "high-density lipoproteins",
+    "s4": "cholesterol ratio",
+    "s5": "log triglycerides",
+    "s6": "blood sugar",
+}
+
+breast_cancer = Recorded(
+    Info(
+        name="breast_cancer",
+        description="Measurements of cell nuclei in a fine needle aspirate of a breast mass: is it malignant?",
+        task="classification",
+        rows=569,
+        columns=30,
+        classes=("benign", "malignant"),
+        source="UCI 17, Breast Cancer Wisconsin (Diagnostic), as shipped with scikit-learn",
+        licence="CC BY 4.0",
+    ),
+    _breast_cancer,
+)
+
+wine = Recorded(
+    Info(
+        name="wine",
+        description="Chemical analysis of wines from one region of Italy: which of three cultivars is it?",
+        task="classification",
+        rows=178,
+        columns=13,
+        classes=("class_0", "class_1", "class_2"),
+        source="UCI 109, Wine, as shipped with scikit-learn",
+        licence="CC BY 4.0",
+    ),
+    _wine,
+)
+
+diabetes = Recorded(
+    Info(
+        name="diabetes",
+        description=(
+            "Progression of diabetes one year after the measurements, a score from 25 to 346. Age is in years, bmi "
+            "in kg/m², blood pressure is the mean in mmHg, blood values in mg/dL, the ratio is total cholesterol by "
+            "high-density lipoproteins; sex is coded 1 and 2 without a key, as in the original."
+        ),
+        task="regression",
+        rows=442,
+        columns=10,
+        source="Efron, Hastie, Johnstone and Tibshirani (2004), Least Angle Regression, as shipped with scikit-learn",
+        licence="none stated",
+    ),
+    _diabetes,
+)
+
+digits = Recorded(
+    Info(
+        name="digits",
+        description="Handwritten digits of 8 x 8 pixels, ink from 0 to 16; every pixel is a question.",
+        task="classification",
+        rows=1797,
+        columns=64,
+        classes=tuple(range(10)),
+        source="UCI 80, Optical Recognition of Handwritten Digits (its test set), as shipped with scikit-learn",
+        licence="CC BY 4.0",
+    ),
+    _digits,
+)
+
+digits_patches = Recorded(
+    Info(
+        name="digits_patches",
+        description="Handwritten digits of 8 x 8 pixels, ink from 0 to 16; every 2 x 2 square is a question.",
+        task="classification",
+        rows=1797,
+        columns=64,
+        classes=tuple(range(10)),
+        groups=_patches(2),
+        source=digits.info.source,
+        licence=digits.info.licence,
+    ),
+    _digits,
+)

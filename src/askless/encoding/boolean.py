@@ -1,0 +1,71 @@
+"""Yes or no: one column of -1 and +1."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from askless.core.schema import Part
+from askless.encoding.cells import family, is_missing, number, parsed, read_cells, shown
+from askless.encoding.codec import Encoded, PartCodec
+from askless.encoding.errors import BadCell
+from askless.encoding.table import Column
+
+__all__ = ["BooleanCodec"]
+
+_WORDS = {
+    **dict.fromkeys(("true", "t", "yes", "y"), 1.0),
+    **dict.fromkeys(("false", "f", "no", "n"), -1.0),
+}
+_NUMBERS: dict[float | None, float] = {0.0: -1.0, 1.0: 1.0}
+
+
+class BooleanCodec(PartCodec):
+    """Booleans, and what is said for them: 0 and 1, yes and no, true and false.
+
+    >>> codec = BooleanCodec.fit(Column("smokes", np.array([True, False])))
+    >>> codec.encode(np.array([True, 0, "No", None], dtype=object)).x.ravel().tolist()
+    [1.0, -1.0, -1.0, 0.0]
+    """
+
+    kind = "boolean"
+    width = 1
+    accepts = "yes or no"
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+    @classmethod
+    def fit(cls, column: Column) -> Self:
+        """There is nothing to learn."""
+        return cls(Part(column.name, cls.kind))
+
+    def encode(self, values: np.ndarray) -> Encoded:
+        """-1 for no, +1 for yes."""
+        signs = read_cells(values, _sign)
+        present = ~np.isnan(signs)
+        return Encoded(np.where(present, signs, 0.0).astype(np.float32)[:, None], present)
+
+    def to_json(self) -> dict[str, Any]:
+        """Nothing but its name."""
+        return {}
+
+    @classmethod
+    def from_json(cls, name: str, data: dict[str, Any]) -> Self:
+        """The codec that `to_json` described."""
+        return cls(Part(name, cls.kind))
+
+
+def _sign(cell: Any) -> float:
+    """-1, +1, or NaN where missing."""
+    if is_missing(cell):
+        return float("nan")
+    if family(cell) == "text":
+        text = cell.strip().casefold()
+        sign = _WORDS.get(text, _NUMBERS.get(parsed(text)))
+    else:
+        sign = _NUMBERS.get(number(cell))
+    if sign is None:
+        raise BadCell(f"{shown(cell)} is neither true nor false")
+    return sign

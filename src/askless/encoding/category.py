@@ -1,0 +1,127 @@
+"""Categories: one column for each choice."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from askless.core.schema import Part
+from askless.encoding.cells import distinct, family, is_missing, key, parsed, plain, read_cells, shown
+from askless.encoding.codec import Encoded, PartCodec
+from askless.encoding.errors import BadCell, listed
+from askless.encoding.table import Column
+
+__all__ = ["MAX_CHOICES", "CategoryCodec"]
+
+MAX_CHOICES = 100
+
+Choice = str | int | float | bool
+
+
+class CategoryCodec(PartCodec):
+    """One-hot columns; a category that the training rows did not hold says nothing, like a missing value.
+
+    >>> codec = CategoryCodec.fit(Column("colour", np.array(["red", "blue", "red", None], dtype=object)))
+    >>> codec.part.choices
+    ('blue', 'red')
+    >>> codec.encode(np.array(["red", "green"], dtype=object)).x.tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
+
+    kind = "category"
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self._choices: tuple[Choice, ...] = part.choices or ()
+        self._index = {key(choice): float(i) for i, choice in enumerate(self._choices)}
+        self._families = {_meant(choice) for choice in self._choices} | {"text"}
+
+    @classmethod
+    def fit(cls, column: Column) -> Self:
+        """The choices: in the frame's order where it has one, else sorted; only the most frequent of very many."""
+        found = distinct(column.values)
+        known = [i for i, cell in enumerate(found.cells) if not is_missing(cell)]
+        counts = np.bincount(found.codes)
+        tally: dict[str, int] = {}
+        choices: dict[str, Choice] = {}
+        for i in known:
+            choice = plain(found.cells[i])
+            _finite(choice, int(found.rows[i]))
+            tally[key(choice)] = tally.get(key(choice), 0) + int(counts[i])
+            choices.setdefault(key(choice), choice)
+        ordered = _in_order(choices, column.order)
+        if len(ordered) > MAX_CHOICES:
+            warnings.warn(
+                f"column {column.name!r} has {len(ordered)} distinct values; the {MAX_CHOICES} most frequent are "
+                "kept as choices, the others count as unknown",
+                stacklevel=2,
+            )
+            kept = set(sorted(ordered, key=lambda text: -tally[text])[:MAX_CHOICES])  # ties in order
+            ordered = [text for text in ordered if text in kept]
+        return cls(Part(column.name, cls.kind, choices=tuple(choices[text] for text in ordered)))
+
+    @property
+    def width(self) -> int:
+        """One column for each choice."""
+        return len(self._choices)
+
+    @property
+    def accepts(self) -> str:
+        """The choices."""
+        return f"one of {listed(self._choices)}"
+
+    def encode(self, values: np.ndarray) -> Encoded:
+        """1 in the column of the choice."""
+        codes = read_cells(values, self._code)
+        rows = np.flatnonzero(~np.isnan(codes))
+        x = np.zeros((len(codes), self.width), dtype=np.float32)
+        x[rows, codes[rows].astype(np.intp)] = 1.0
+        return Encoded(x, ~np.isnan(codes))
+
+    def _code(self, cell: Any) -> float:
+        """The position of the choice; NaN where it is missing or has not been seen."""
+        if is_missing(cell):
+            return float("nan")
+        code = self._index.get(key(cell))
+        if code is not None:
+            return code
+        _finite(plain(cell), 0)
+        if family(cell) not in self._families:
+            raise BadCell(f"{shown(cell)} is a {family(cell)}, and no category of this column is")
+        return float("nan")
+
+    def to_json(self) -> dict[str, Any]:
+        """The choices."""
+        return {"choices": list(self._choices)}
+
+    @classmethod
+    def from_json(cls, name: str, data: dict[str, Any]) -> Self:
+        """The codec that `to_json` described."""
+        return cls(Part(name, cls.kind, choices=tuple(data["choices"])))
+
+
+def _in_order(choices: dict[str, Choice], order: Iterable[Any]) -> list[str]:
+    """The keys of the choices: in the frame's order, or numbers before text and each sorted."""
+    place = {key(category): i for i, category in enumerate(order)}
+
+    def sorting(text: str) -> tuple[int, bool, float, str]:
+        choice = choices[text]
+        is_text = isinstance(choice, str)
+        return place.get(text, len(place)), is_text, 0.0 if isinstance(choice, str) else choice, text
+
+    return sorted(choices, key=sorting)
+
+
+def _meant(choice: Choice) -> str:
+    """The family of a choice, where text may stand for a number or a boolean."""
+    if isinstance(choice, str) and parsed(choice) is not None:
+        return "number"
+    return "boolean" if key(choice) in ("True", "False") else family(choice)
+
+
+def _finite(choice: Choice, row: int) -> None:
+    if isinstance(choice, float) and not np.isfinite(choice):
+        raise BadCell(f"{shown(choice)} is infinity, which is no category", row=row)

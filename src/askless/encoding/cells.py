@@ -1,0 +1,214 @@
+"""Single values of a table or an interview: missing or not, number or text, and reading a whole column of them.
+
+The functions that read one cell raise `BadCell`; `read_cells` calls them once for each distinct cell of a column, so
+that a million rows of three categories cost three calls, and finds the first row of the cell that failed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from askless.encoding.errors import BadCell, CellTypeError
+
+__all__ = [
+    "Distinct",
+    "as_numbers",
+    "distinct",
+    "family",
+    "is_missing",
+    "key",
+    "number",
+    "parsed",
+    "plain",
+    "read_cells",
+    "refusal",
+    "shown",
+]
+
+DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
+MISSING_TEXT = frozenset({"", "na", "n/a", "<na>", "nan", "null", "?"})  # after strip() and casefold()
+_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
+_DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_WHOLE = re.compile(r"(-?\d+)\.0")
+_SHOWN = 60
+
+
+def shown(cell: Any) -> str:
+    """A cell for an error message, shortened."""
+    text = repr(plain(cell) if isinstance(cell, np.generic) else cell)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell holds no value: None, NaN, NA, NaT, or text such as "", "NA", "nan", "null" or "?".
+
+    >>> [is_missing(cell) for cell in (None, float("nan"), " ", "NA", "?", 0, False, "none")]
+    [True, True, True, True, True, False, False, False]
+    """
+    if isinstance(cell, str):
+        return cell.strip().casefold() in MISSING_TEXT
+    if isinstance(cell, (float, np.floating)):
+        return bool(cell != cell)
+    if isinstance(cell, Decimal):
+        return cell.is_nan()
+    if isinstance(cell, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(cell))
+    return type(cell).__name__ in _MISSING_TYPES
+
+
+def family(cell: Any) -> str:
+    """Whether a cell is a "boolean", a "number" or "text"; anything else is refused."""
+    if isinstance(cell, str):
+        return "text"
+    if isinstance(cell, (bool, np.bool_)):
+        return "boolean"
+    if isinstance(cell, (Real, Decimal)) and not isinstance(cell, _DATES):  # numpy calls a timedelta an integer
+        return "number"
+    raise refusal(cell)
+
+
+def refusal(cell: Any) -> BadCell:
+    """Why a cell that is neither text nor a number is not read."""
+    if isinstance(cell, (complex, np.complexfloating)):
+        return BadCell(f"Complex data not supported, found {shown(cell)}")
+    if isinstance(cell, _DATES) or type(cell).__name__ == "Period":
+        return BadCell(f"{shown(cell)} is a date, a time or a duration; {DATE_ADVICE}")
+    kind = type(cell).__name__
+    return BadCell(f"{shown(cell)} is a {kind}; argument must be a string or a real number", error=CellTypeError)
+
+
+def parsed(text: str) -> float | None:
+    """The number that a text spells, or None.
+
+    >>> parsed(" 140 "), parsed("1e3"), parsed("1_000"), parsed("tall")
+    (140.0, 1000.0, None, None)
+    """
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def number(cell: Any) -> float:
+    """A cell of a number column; NaN where it is missing."""
+    if is_missing(cell):
+        return float("nan")
+    if family(cell) == "text":
+        value = parsed(cell)
+        if value is None:
+            raise BadCell(f"{shown(cell)} is not a number")
+        return value
+    try:
+        return float(cell)
+    except OverflowError:  # a Python integer of more than 308 digits
+        return float("inf") if cell > 0 else float("-inf")
+
+
+def plain(cell: Any) -> str | int | float | bool:
+    """A cell as JSON can hold it: text and numbers as they are, anything else as its text.
+
+    >>> plain(np.int64(3)), plain(np.float32(0.1)), plain(Decimal("1.5")), plain(datetime.date(2020, 1, 31))
+    (3, 0.1, 1.5, '2020-01-31')
+    """
+    if isinstance(cell, str):
+        return str.__str__(cell)
+    if isinstance(cell, (bool, np.bool_)):
+        return bool(cell)
+    if isinstance(cell, _DATES):
+        return str(cell)
+    if isinstance(cell, Integral):
+        return int(cell)
+    if isinstance(cell, np.floating):
+        return float(str(cell))  # 0.1 of 32 bits is meant as 0.1
+    if isinstance(cell, (Real, Decimal)):
+        return float(cell)
+    return str(cell)
+
+
+def key(cell: Any) -> str:
+    """The text by which categories are matched.
+
+    >>> key(1), key(1.0), key("1"), key("1.0"), key(" red "), key(0.5)
+    ('1', '1', '1', '1', 'red', '0.5')
+    """
+    value = plain(cell)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    text = str(value).strip()
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text
+
+
+class Distinct(NamedTuple):
+    """The different cells of a column, in the order in which they first appear."""
+
+    cells: list[Any]
+    codes: np.ndarray  # (n,) which of the cells each row holds
+    rows: np.ndarray  # (cells,) the first row of each
+
+
+def distinct(values: np.ndarray) -> Distinct:
+    """The different cells of a column (n,); cells of different types differ, so that True is not 1."""
+    if values.dtype.kind != "O":
+        found, first, codes = np.unique(values, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return Distinct(list(found[order]), place[codes], first[order])
+    cells = values.tolist()
+    index: dict[tuple[type, Any], int] = {}
+    try:
+        codes = np.fromiter(
+            (index.setdefault(pair, len(index)) for pair in zip(map(type, cells), cells, strict=True)),
+            dtype=np.intp,
+            count=len(cells),
+        )
+    except TypeError:
+        raise _first_unhashable(cells) from None
+    rows = np.full(len(index), len(cells))
+    np.minimum.at(rows, codes, np.arange(len(cells)))
+    return Distinct([cell for _, cell in index], codes, rows)
+
+
+def _first_unhashable(cells: list[Any]) -> BadCell:
+    for row, cell in enumerate(cells):
+        try:
+            hash(cell)
+        except TypeError:
+            bad = refusal(cell)
+            bad.row = row
+            return bad
+    raise AssertionError("every cell can be hashed")  # pragma: no cover
+
+
+def read_cells(values: np.ndarray, read: Callable[[Any], float]) -> np.ndarray:
+    """(n,) float64: `read` of every cell; its `BadCell` gets the first row that it concerns."""
+    found = distinct(values)
+    table = np.empty(len(found.cells))
+    for i, cell in enumerate(found.cells):  # in the order of rows, so the first failure is the first bad row
+        try:
+            table[i] = read(cell)
+        except BadCell as bad:
+            bad.row = int(found.rows[i])
+            raise
+    return np.asarray(table[found.codes])
+
+
+def as_numbers(values: np.ndarray) -> np.ndarray:
+    """(n,) float64 of a column of numbers, booleans or text that spells numbers; NaN where missing."""
+    if values.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):  # a long double may exceed 64 bits: caught below
+            numbers = values.astype(np.float64, copy=False)
+    else:
+        numbers = read_cells(values, number)
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        raise BadCell("infinity, or a number too large for 64 bits", row=int(np.argmax(infinite)))
+    return numbers

@@ -1,0 +1,191 @@
+"""The numbers that stand for a number: its rank, its signed logarithm, or its place in the range.
+
+Channels see half of each number (`halved`), so that the difference of any two is finite; they store what they learned
+in the user's units.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+__all__ = ["CHANNELS", "Channel", "Linear", "Rank", "SignedLog", "Standardised", "halved"]
+
+MAX_KNOTS = 256
+LOG_SLOPE = 3.0  # of the signed logarithm at the median, for each interquartile range
+_TINY = 1e-280  # what is smaller counts as 0, so that the slope between two knots is finite
+_LARGEST = float(np.finfo(np.float64).max)
+_FAR = 1e300  # a ratio is cut here instead of becoming infinite
+
+
+def halved(numbers: np.ndarray) -> np.ndarray:
+    """(n,) what the channels take: half of each number, and 0 for what is next to nothing."""
+    half: np.ndarray = 0.5 * numbers
+    half[np.abs(half) < _TINY] = 0.0
+    return half
+
+
+def _check_finite(*numbers: Any) -> None:
+    if not all(np.all(np.isfinite(each)) for each in numbers):
+        raise ValueError("what a channel learned is not finite")
+
+
+class Channel(ABC):
+    """One function of a number, learned from the training rows."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, half: np.ndarray) -> Self:
+        """Learn from the halved numbers (n,) of the training rows, none of them missing."""
+
+    @abstractmethod
+    def __call__(self, half: np.ndarray) -> np.ndarray:
+        """(n,) float64; NaN where `half` is."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The arguments that make the same channel again."""
+
+
+class Linear(Channel):
+    """The place in the training range: 0 at its low end, 1 at its high end, and not beyond."""
+
+    name = "linear"
+
+    def __init__(self, low: float, high: float) -> None:
+        _check_finite(low, high)
+        self.low, self.high = low, high
+
+    @classmethod
+    def fit(cls, half: np.ndarray) -> Self:
+        """The range."""
+        return cls(2.0 * float(half.min()), 2.0 * float(half.max()))
+
+    def __call__(self, half: np.ndarray) -> np.ndarray:
+        """0 to 1; 0 where the range is a single value."""
+        low, high = 0.5 * self.low, 0.5 * self.high
+        if not low < high:
+            return np.zeros_like(half)
+        return np.asarray((np.clip(half, low, high) - low) / (high - low))
+
+    def to_json(self) -> dict[str, Any]:
+        """The range."""
+        return {"low": self.low, "high": self.high}
+
+
+class Rank(Channel):
+    """The share of training rows below: a piecewise linear distribution function with mid-ranks for ties.
+
+    >>> rank = Rank.fit(halved(np.array([1.0, 2.0, 2.0, 5.0])))
+    >>> rank(halved(np.array([0.0, 1.0, 2.0, 3.5, 9.0]))).tolist()
+    [0.125, 0.125, 0.5, 0.6875, 0.875]
+    """
+
+    name = "rank"
+
+    def __init__(self, values: Any, ranks: Any) -> None:
+        self.values = np.asarray(values, dtype=np.float64)  # (knots,) increasing
+        self.ranks = np.asarray(ranks, dtype=np.float64)  # (knots,)
+        _check_finite(self.values, self.ranks)
+        if self.values.ndim != 1 or self.values.shape != self.ranks.shape or not self.values.size:
+            raise ValueError("a rank channel needs as many values as ranks")
+        if not np.all(self.values[1:] > self.values[:-1]):
+            raise ValueError("the values of a rank channel must increase")
+
+    @classmethod
+    def fit(cls, half: np.ndarray) -> Self:
+        """Every distinct value is a knot; where they are too many, about equally spaced ranks are kept."""
+        values, counts = np.unique(half, return_counts=True)
+        ranks = (np.cumsum(counts) - 0.5 * counts) / half.size
+        if values.size > MAX_KNOTS:
+            wanted = np.linspace(ranks[0], ranks[-1], MAX_KNOTS)
+            kept = np.unique(np.searchsorted(ranks, wanted).clip(max=values.size - 1))
+            values, ranks = values[kept], ranks[kept]
+        return cls(2.0 * values, ranks)
+
+    def __call__(self, half: np.ndarray) -> np.ndarray:
+        """Between the ranks of the lowest and the highest training value."""
+        return np.asarray(np.interp(half, 0.5 * self.values, self.ranks))
+
+    def to_json(self) -> dict[str, Any]:
+        """The knots."""
+        return {"values": self.values.tolist(), "ranks": self.ranks.tolist()}
+
+
+class SignedLog(Channel):
+    """sign(u) log(1 + 3 |u|), where u counts interquartile ranges from the median.
+
+    Where more than half of the rows share one value the interquartile range may be 0; the mean absolute deviation
+    from the median then takes its place.
+    """
+
+    name = "signed log"
+
+    def __init__(self, median: float, scale: float) -> None:
+        _check_finite(median, scale)
+        if not scale > 0.0:
+            raise ValueError(f"a scale is {scale!r}")
+        self.median, self.scale = median, scale
+
+    @classmethod
+    def fit(cls, half: np.ndarray) -> Self:
+        """The median and the scale."""
+        low, median, high = (float(q) for q in np.quantile(half, [0.25, 0.5, 0.75]))
+        spread = high - low
+        if spread == 0.0:
+            away = np.abs(half - median)
+            furthest = float(away.max())
+            spread = furthest * float(np.mean(away / furthest)) if furthest else 0.5
+        return cls(2.0 * median, min(2.0 * spread, _LARGEST))
+
+    def __call__(self, half: np.ndarray) -> np.ndarray:
+        """0 at the median, log(4) one interquartile range above it."""
+        with np.errstate(over="ignore"):
+            u = (half - 0.5 * self.median) / (0.5 * self.scale)
+        np.clip(u, -_FAR, _FAR, out=u)
+        return np.asarray(np.sign(u) * np.log1p(LOG_SLOPE * np.abs(u)))
+
+    def to_json(self) -> dict[str, Any]:
+        """The median and the scale."""
+        return {"median": self.median, "scale": self.scale}
+
+
+CHANNELS: dict[str, type[Channel]] = {cls.name: cls for cls in (Linear, Rank, SignedLog)}
+
+
+class Standardised:
+    """A channel with mean 0 and standard deviation 1 over the training rows; a constant one is 0."""
+
+    def __init__(self, channel: Channel, mean: float, sd: float) -> None:
+        _check_finite(mean, sd)
+        if not sd > 0.0:
+            raise ValueError(f"a standard deviation is {sd!r}")
+        self.channel, self.mean, self.sd = channel, mean, sd
+
+    @classmethod
+    def fit(cls, channel: Channel, half: np.ndarray) -> Self:
+        """The mean and the (population) standard deviation of a channel that has been learned."""
+        raw = channel(half)
+        return cls(channel, float(raw.mean()), float(raw.std()) or 1.0)
+
+    def __call__(self, half: np.ndarray) -> np.ndarray:
+        """Standard deviations from the mean of the training rows."""
+        return (self.channel(half) - self.mean) / self.sd
+
+    def to_json(self) -> dict[str, Any]:
+        """All that `from_json` needs."""
+        return {
+            "channel": self.channel.name,
+            "mean": self.mean,
+            "sd": self.sd,
+            "learned": self.channel.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """The channel that `to_json` described."""
+        return cls(CHANNELS[data["channel"]](**data["learned"]), data["mean"], data["sd"])

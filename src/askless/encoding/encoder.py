@@ -1,0 +1,204 @@
+"""The user's table to the arrays that models see, and single answers likewise."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from askless.core.schema import Feature, Schema
+from askless.core.state import Cases
+from askless.encoding.cells import is_missing, shown
+from askless.encoding.codec import PartCodec
+from askless.encoding.errors import BadCell, did_you_mean, listed
+from askless.encoding.features import FeatureCodec, plan_costs, plan_features
+from askless.encoding.kinds import codec_from_json, codec_to_json, fit_codec
+from askless.encoding.table import Columns, read_table
+from askless.exceptions import InterviewError, ModelFileError, TableError
+
+__all__ = ["TableEncoder"]
+
+
+class TableEncoder:
+    """Encodes tables and answers as the training table taught; made by `fit` or `from_json`.
+
+    >>> encoder = TableEncoder.fit(np.array([[20, "f"], [30, "m"], [50, None]], dtype=object))
+    >>> [(feature.name, feature.kind, feature.choices) for feature in encoder.schema.features]
+    [('x0', 'number', None), ('x1', 'category', ('f', 'm'))]
+    >>> cases = encoder.transform([[20, "m"], [None, "f"]])
+    >>> cases.x.shape, cases.present.tolist()
+    ((2, 4), [[True, True], [False, True]])
+    >>> encoder.encode_answer(1, "m").tolist()
+    [0.0, 1.0]
+    """
+
+    schema: Schema
+    columns: tuple[str, ...]
+
+    def __init__(
+        self, columns: Sequence[str], features: Sequence[FeatureCodec], prices: Sequence[float], *, named: bool
+    ) -> None:
+        self.columns = tuple(columns)
+        self._features, self._named = tuple(features), named
+        described: list[Feature] = []
+        start = 0
+        for codec, price in zip(self._features, prices, strict=True):
+            parts = tuple(part.part for part in codec.parts)
+            described.append(Feature(codec.name, parts, start, start + codec.width, price))
+            start += codec.width
+        self.schema = Schema(tuple(described))
+        if not {part.name for feature in described for part in feature.parts} <= set(self.columns):
+            raise ValueError("a feature is made of columns that the table does not have")
+
+    # Learning
+
+    @classmethod
+    def fit(
+        cls,
+        table: Any,
+        *,
+        groups: Mapping[str, Sequence[Any]] | None = None,
+        costs: Mapping[str, float] | None = None,
+    ) -> Self:
+        """Learn the features of a training table and how to encode them.
+
+        Parameters
+        ----------
+        table : a pandas or polars DataFrame, a pyarrow table, or a 2-D array
+            Numbers, booleans, text and categorical columns. NaN, None, nulls and text such as "", "NA", "nan",
+            "null" and "?" are missing. Text that spells numbers throughout is read as numbers. A column without
+            any value is left out, with a warning.
+        groups : mapping from a name to columns, optional
+            Columns that are asked together, as one feature of that name.
+        costs : mapping from a feature's name to its price, optional
+            What is not named costs 1.
+        """
+        columns = read_table(table)
+        plan = plan_features(columns, groups)
+        prices = plan_costs(columns, plan, costs)
+        codecs = [_fit_column(columns, position) for position in range(len(columns))]
+        empty = [name for name, codec in zip(columns.names, codecs, strict=True) if codec is None]
+        if len(empty) == len(columns):
+            raise TableError("every value of the table is missing")
+        if empty:
+            warnings.warn(f"left out, because every value is missing: {listed(empty)}", stacklevel=2)
+        features = []
+        for name, positions in plan:
+            parts = tuple(codec for codec in (codecs[i] for i in positions) if codec is not None)
+            if parts:
+                features.append(FeatureCodec(name, parts))
+        return cls(columns.names, features, [prices[codec.name] for codec in features], named=columns.named)
+
+    # Encoding
+
+    def transform(self, table: Any) -> Cases:
+        """Encode a table: `x` (n, columns) float32 and `present` (n, features).
+
+        The columns of a frame are found by name, those of an array by position. Categories that the training table
+        did not hold count as missing.
+        """
+        columns = read_table(table)
+        positions = self._locate(columns)
+        x = np.empty((columns.n_rows, self.schema.n_columns), dtype=np.float32)
+        present = np.empty((columns.n_rows, len(self.schema)), dtype=bool)
+        try:
+            for i, (feature, codec) in enumerate(zip(self.schema.features, self._features, strict=True)):
+                cells = (columns.column(positions[part.name]).values for part in feature.parts)
+                present[:, i] = codec.encode_into(x[:, feature.start : feature.stop], cells)
+        except BadCell as bad:
+            raise bad.in_table() from None
+        return Cases(x, present)
+
+    def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
+        """The encoded columns of one answer; None where it says nothing.
+
+        A group is answered by a mapping from its columns' names to values; what is left out is missing.
+        """
+        described, codec = self.schema.features[feature], self._features[feature]
+        names = [part.name for part in described.parts]
+        given = self._by_part(described, names, answer)
+        x = np.zeros((1, codec.width), dtype=np.float32)
+        try:
+            present = codec.encode_into(x, [_cell(given.get(name)) for name in names])
+        except BadCell as bad:
+            accepts = codec.parts[names.index(bad.column)].accepts
+            raise bad.in_answer(described.name, accepts) from None
+        return x[0] if present[0] else None
+
+    def _by_part(self, feature: Feature, names: list[str], answer: Any) -> Mapping[str, Any]:
+        """The answer as a mapping from the names of the feature's parts."""
+        if not isinstance(answer, Mapping):
+            if feature.is_group and not is_missing(answer):
+                example = ", ".join(f"{name!r}: ..." for name in names)
+                raise InterviewError(
+                    f"the answer to {feature.name!r} is a mapping {{{example}}}, not {shown(answer)}"
+                )
+            return {names[0]: None if feature.is_group else answer}
+        for name in answer:
+            if name not in names:
+                raise InterviewError(
+                    f"{feature.name!r} has no part {name!r}{did_you_mean(str(name), names)}; it takes {listed(names)}"
+                )
+        return answer
+
+    def _locate(self, columns: Columns) -> Mapping[str, int]:
+        """Where the columns that are needed stand in a table."""
+        at = {name: i for i, name in enumerate(columns.names)}
+        needed = [part.name for feature in self.schema.features for part in feature.parts]
+        absent = [name for name in needed if name not in at]
+        if columns.named and not absent:
+            return at
+        if columns.named and self._named:
+            raise TableError("the table lacks " + ", ".join(f"{name!r}{did_you_mean(name, at)}" for name in absent))
+        if len(columns) != len(self.columns):
+            raise TableError(
+                f"X has {len(columns)} features, but {type(self).__name__} is expecting "
+                f"{len(self.columns)} features as input"
+            )
+        return {name: i for i, name in enumerate(self.columns)}
+
+    # Files
+
+    def to_json(self) -> dict[str, Any]:
+        """All that `from_json` needs, as JSON can hold it; floats survive bit for bit."""
+        return {
+            "columns": list(self.columns),
+            "named": self._named,
+            "features": [
+                {"name": codec.name, "cost": feature.cost, "parts": [codec_to_json(part) for part in codec.parts]}
+                for feature, codec in zip(self.schema.features, self._features, strict=True)
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """The encoder that `to_json` described."""
+        try:
+            features = [
+                FeatureCodec(each["name"], tuple(codec_from_json(part) for part in each["parts"]))
+                for each in data["features"]
+            ]
+            prices = [each["cost"] for each in data["features"]]
+            return cls(data["columns"], features, prices, named=data["named"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelFileError(f"the description of the table is damaged: {error!r}") from error
+
+    def __repr__(self) -> str:
+        return f"TableEncoder({len(self.schema)} features from {len(self.columns)} columns)"
+
+
+def _fit_column(columns: Columns, position: int) -> PartCodec | None:
+    try:
+        return fit_codec(columns.column(position))
+    except BadCell as bad:
+        bad.column = columns.names[position]
+        raise bad.in_table() from None
+
+
+def _cell(value: Any) -> np.ndarray:
+    """A column of one cell."""
+    cells = np.empty(1, dtype=object)
+    cells[0] = value
+    return cells

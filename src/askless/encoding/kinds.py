@@ -1,0 +1,81 @@
+"""Which kind of column this is, learned from the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from askless.encoding.boolean import BooleanCodec
+from askless.encoding.category import CategoryCodec
+from askless.encoding.cells import distinct, family, is_missing, parsed, shown
+from askless.encoding.codec import PartCodec
+from askless.encoding.errors import BadCell
+from askless.encoding.number import NumberCodec
+from askless.encoding.table import Column
+
+__all__ = ["CODECS", "codec_from_json", "codec_to_json", "fit_codec", "kind_of"]
+
+CODECS: Mapping[str, type[PartCodec]] = {codec.kind: codec for codec in (BooleanCodec, CategoryCodec, NumberCodec)}
+
+
+def fit_codec(column: Column) -> PartCodec | None:
+    """Learn how to encode a training column; None where every value is missing. Raises `BadCell`."""
+    kind = kind_of(column)
+    return None if kind is None else CODECS[kind].fit(column)
+
+
+def kind_of(column: Column) -> str | None:
+    """The kind of a training column; None where every value is missing.
+
+    >>> kind_of(Column("x", np.array(["1", "2.5", None], dtype=object)))
+    'number'
+    """
+    if column.values.dtype.kind == "b":
+        return "boolean"
+    if column.values.dtype.kind != "O":
+        return None if np.isnan(column.values).all() else "number"
+    found = distinct(column.values)
+    known = [i for i, cell in enumerate(found.cells) if not is_missing(cell)]
+    if not known or column.categorical:
+        return "category" if known else None
+    families = {i: _family_in_row(found.cells[i], int(found.rows[i])) for i in known}
+    if set(families.values()) == {"boolean"}:
+        return "boolean"
+    if "text" not in families.values():
+        return "number"
+    return _numbers_or_text(found.cells, families, np.bincount(found.codes), found.rows)
+
+
+def _family_in_row(cell: Any, row: int) -> str:
+    try:
+        return family(cell)
+    except BadCell as bad:
+        bad.row = row
+        raise
+
+
+def _numbers_or_text(cells: list[Any], families: dict[int, str], counts: np.ndarray, rows: np.ndarray) -> str:
+    """The kind of a column with text in it: numbers if all of it spells numbers, and an error if most does."""
+    other = [i for i, kind in families.items() if kind == "boolean" or (kind == "text" and parsed(cells[i]) is None)]
+    if not other:
+        return "number"
+    total, n_other = sum(counts[i] for i in families), sum(counts[i] for i in other)
+    if 2 * n_other > total:
+        return "category"
+    raise BadCell(
+        f"{shown(cells[other[0]])} is not a number, but {total - n_other} of {total} values in this column are; "
+        "correct it, leave the cell empty, or make the column a categorical one if it holds categories",
+        row=int(rows[other[0]]),
+    )
+
+
+def codec_to_json(codec: PartCodec) -> dict[str, Any]:
+    """A codec with its kind and name."""
+    return {"name": codec.part.name, "kind": codec.kind, **codec.to_json()}
+
+
+def codec_from_json(data: dict[str, Any]) -> PartCodec:
+    """The codec that `codec_to_json` described."""
+    return CODECS[data["kind"]].from_json(data["name"], data)

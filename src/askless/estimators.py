@@ -1,0 +1,356 @@
+"""`DynamicClassifier` and `DynamicRegressor`: dynamic feature selection as scikit-learn estimators."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from askless import metrics
+from askless.core import Interview, Schema, StoppingRule, Trajectory
+from askless.core.stopping import as_rules
+from askless.encoding import TableEncoder
+from askless.fitted import FittedModel, Task, checked_budget
+from askless.inputs import checked_labels, checked_numbers, checked_table, table_again
+from askless.methods import Method, find_method
+from askless.methods.base import method_from_json, method_to_json
+from askless.persistence import read_model, write_model
+from askless.tables import holdout, take_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor", "load"]
+
+DEFAULT_BUDGET = 10
+
+
+class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
+    """What both estimators share."""
+
+    _task: Task
+
+    def __init__(
+        self,
+        max_features: int | None = None,
+        method: str | Method = "greedy",
+        groups: Mapping[str, Sequence[Any]] | None = None,
+        costs: Mapping[str, float] | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        missing: str = "skip",
+        random_state: Any = 0,
+        validation_fraction: float = 0.2,
+        verbose: bool | None = None,
+    ) -> None:
+        self.max_features = max_features
+        self.method = method
+        self.groups = groups
+        self.costs = costs
+        self.stopping = stopping
+        self.missing = missing
+        self.random_state = random_state
+        self.validation_fraction = validation_fraction
+        self.verbose = verbose
+
+    # Learning
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Learn from a table and its labels.
+
+        Parameters
+        ----------
+        X : a pandas or polars frame, or an array, with a row for each case. Missing values and categories are
+            welcome.
+        y : the labels (of any type), or the numbers of a regression.
+        validation : another (X, y), on which training chooses the best weights; None holds out some of the rows.
+        checkpoint : a file that keeps the progress of training. If the process dies, the same call goes on from there
+            and ends with the same model. Delete the file once the model is saved.
+        """
+        method = self._check_parameters()
+        X = checked_table(self, X)
+        y = self._encode_target(y, len(X))
+        seed = _seed(self.random_state)
+        if validation is None:
+            rows, held = holdout(y, self.validation_fraction, self._task == "classification", seed)
+            train, y_train, valid, y_valid = take_rows(X, rows), y[rows], take_rows(X, held), y[held]
+        else:
+            train, y_train, valid = X, y, table_again(self, validation[0])
+            y_valid = self._encode_target(validation[1], len(valid), known_classes=True)
+        encoder = TableEncoder.fit(train, groups=self.groups, costs=self.costs)
+        budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
+        from askless.training import Problem, progress_bar
+
+        problem = Problem(
+            encoder.schema,
+            encoder.transform(train),
+            y_train,
+            encoder.transform(valid),
+            y_valid,
+            self._task,
+            len(getattr(self, "classes_", ())),
+            budget,
+            self.missing,  # type: ignore[arg-type]
+        )
+        with progress_bar(self.verbose) as progress:
+            fitted = method.fit(problem, seed=seed, progress=progress, checkpoint=checkpoint)
+        self.history_ = fitted.history
+        self.model_ = FittedModel(
+            self._task,
+            tuple(np.asarray(getattr(self, "classes_", ())).tolist()),
+            encoder,
+            fitted.policy,
+            fitted.predictor,
+            budget,
+            self.missing,  # type: ignore[arg-type]
+            as_rules(self.stopping),
+            self._settings(method),
+            fitted.summary,
+        )
+        return self
+
+    def _check_parameters(self) -> Method:
+        if self.missing not in ("skip", "answer"):
+            raise ValueError(f"missing is {self.missing!r}; it must be 'skip' or 'answer'")
+        if not 0.0 < self.validation_fraction < 1.0:
+            raise ValueError(f"validation_fraction is {self.validation_fraction!r}; it must be between 0 and 1")
+        if self.max_features is not None:
+            checked_budget(self.max_features, 1)
+        return find_method(self.method)
+
+    def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
+        raise NotImplementedError
+
+    def _settings(self, method: Method) -> dict[str, Any]:
+        """The parameters as JSON, from which `load` makes the estimator again."""
+        return {
+            "max_features": None if self.max_features is None else int(self.max_features),
+            "method": method_to_json(method),
+            "groups": None if self.groups is None else {str(k): list(v) for k, v in self.groups.items()},
+            "costs": None if self.costs is None else {str(k): float(v) for k, v in self.costs.items()},
+            "missing": self.missing,
+            "random_state": int(self.random_state) if _is_integer(self.random_state) else None,
+            "validation_fraction": float(self.validation_fraction),
+        }
+
+    # Asking
+
+    def rollout(
+        self,
+        X: Any,
+        max_features: int | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        costs: Mapping[str, float] | None = None,
+        available: Any = None,
+        known: Any = None,
+    ) -> Trajectory:
+        """Ask every row of the table, and keep what was asked and predicted on the way.
+
+        Parameters
+        ----------
+        X : a table like the one of `fit`.
+        max_features : another budget than the one of `fit`.
+        stopping, costs : other rules and prices than those of `fit`.
+        available : which features can be asked of each row, (n, features) bool, or a list of names for all rows.
+        known : which features are known before the first question, and free; likewise.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.rollout(
+            table_again(self, X),
+            max_features=max_features,
+            stopping=stopping,
+            costs=costs,
+            available=available,
+            known=known,
+        )
+
+    def interview(
+        self,
+        known: Mapping[str, Any] | None = None,
+        unavailable: Iterable[str] = (),
+        max_features: int | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        costs: Mapping[str, float] | None = None,
+    ) -> Interview:
+        """Begin to ask one case, question by question.
+
+        Parameters
+        ----------
+        known : what is known beforehand, by feature.
+        unavailable : features that cannot be had for this case.
+        max_features, stopping, costs : others than those of `fit`.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.interview(
+            known=known, unavailable=unavailable, max_features=max_features, stopping=stopping, costs=costs
+        )
+
+    def curve(self, X: Any, y: Any, metric: str | None = None, **options: Any) -> pd.DataFrame:
+        """The score after each number of answers: a frame with a row for each budget from 0 on.
+
+        `metric` is a name in `askless.metrics`; `options` go to `askless.metrics.curve`, such as `interval=0.95`
+        for a bootstrap confidence band over the cases.
+        """
+        trajectory = self.rollout(X)
+        target = self._encode_target(y, len(trajectory), known_classes=True)
+        return metrics.curve(trajectory, target, metric or self._default_metric, **options)
+
+    _default_metric: str
+
+    # Files and facts
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that `askless.load` reads."""
+        check_is_fitted(self, "model_")
+        write_model(self.model_, path)
+
+    @property
+    def schema_(self) -> Schema:
+        """The features, their kinds, prices and columns."""
+        check_is_fitted(self, "model_")
+        return self.model_.schema
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
+
+
+class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[misc]
+    """Predicts a class from the few features that it asks for, case by case.
+
+    Parameters
+    ----------
+    max_features : how many features may be asked of a case, and what training is for. None means 10, or all of them
+        where there are fewer; a larger number than there are features is clipped.
+    method : how to learn, by name ("greedy", "fixed_order", "random") or as a configured object such as
+        `askless.methods.Greedy(hidden=(256, 256))`.
+    groups : columns that are asked together, `{"blood pressure": ["sbp", "dbp"]}`.
+    costs : the price of features by name, 1 where not given. Prices are added up in `rollout` and interviews; they
+        do not change what is asked.
+    stopping : rules that end the questions before the budget does.
+    missing : "skip": a missing value cannot be asked of that row; "answer": asking it counts, and the answer is
+        "unknown".
+    random_state : an integer gives the same model each time.
+    validation_fraction : share of the rows that training holds out to choose the best weights.
+    verbose : whether to show a progress bar; None shows it in a terminal.
+
+    Attributes
+    ----------
+    classes_ : the labels, in the order of `predict_proba`'s columns.
+    schema_ : the features as the model knows them.
+    history_ : what training reported, a row for each epoch.
+    n_features_in_, feature_names_in_ : of the table given to `fit`.
+
+    Examples
+    --------
+    >>> from askless import DynamicClassifier
+    >>> from askless.datasets import load_dataset
+    >>> data = load_dataset("breast_cancer")
+    >>> model = DynamicClassifier(max_features=3).fit(data.frame, data.target)
+    >>> model.rollout(data.frame).order.shape
+    (569, 3)
+    """
+
+    _task: Task = "classification"
+    _default_metric = "auroc"
+
+    def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
+        """(n,) class codes; a fit learns the classes, everything else must know them."""
+        labels = checked_labels(y, n_rows)
+        if not known_classes:
+            self.classes_ = np.unique(labels)
+            if len(self.classes_) < 2:
+                raise ValueError(f"y has only one class, {self.classes_[0]!r}; a classifier needs two or more")
+        codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
+        strange = np.flatnonzero(self.classes_[codes] != labels)
+        if len(strange):
+            row = int(strange[0])
+            raise ValueError(f"y has the label {labels[row]!r} (row {row}, counting from 0), which training has not")
+        return codes
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n, classes) probabilities after the questions that the budget and the rules allow."""
+        return self.rollout(X).predictions[:, -1]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,) the most probable class."""
+        labels: np.ndarray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+
+class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
+    """Predicts a number, with a standard deviation, from the few features that it asks for, case by case.
+
+    The parameters are those of `DynamicClassifier`.
+
+    Attributes
+    ----------
+    schema_ : the features as the model knows them.
+    history_ : what training reported, a row for each epoch.
+    n_features_in_, feature_names_in_ : of the table given to `fit`.
+
+    Examples
+    --------
+    >>> from askless import DynamicRegressor
+    >>> from askless.datasets import load_dataset
+    >>> data = load_dataset("diabetes")
+    >>> model = DynamicRegressor(max_features=3).fit(data.frame, data.target)
+    >>> sorted(model.interview().prediction)
+    ['mean', 'sd']
+    """
+
+    _task: Task = "regression"
+    _default_metric = "r2"
+
+    def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
+        return checked_numbers(y, n_rows)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,) the mean after the questions that the budget and the rules allow."""
+        return self.rollout(X).predictions[:, -1, 0]
+
+
+def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
+    """The estimator in a model file. No code in the file is run; whatever is damaged raises `ModelFileError`."""
+    model = read_model(path)
+    settings = dict(model.settings)
+    settings["method"] = method_from_json(settings["method"])
+    settings["stopping"] = model.stopping or None
+    kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
+    estimator = kind(**settings)
+    estimator.model_ = model
+    estimator.history_ = []
+    names = model.encoder.columns
+    estimator.n_features_in_ = len(names)
+    if model.encoder._named:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    if model.task == "classification":
+        estimator.classes_ = np.array(model.classes)
+    return estimator
+
+
+def _seed(random_state: Any) -> int:
+    """An integer stands for itself; anything else that scikit-learn takes for a random state is drawn from."""
+    if _is_integer(random_state):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

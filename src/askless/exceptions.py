@@ -1,0 +1,27 @@
+"""The errors that askless raises on purpose.
+
+All of them are `ValueError`s, because each one says that something handed to askless was not usable; catch
+`AsklessError` to catch them all.
+"""
+
+__all__ = ["AsklessError", "CheckpointError", "InterviewError", "ModelFileError", "TableError"]
+
+
+class AsklessError(ValueError):
+    """The base of all errors below."""
+
+
+class TableError(AsklessError):
+    """A table does not hold what it should; the message names the column and the first bad row."""
+
+
+class InterviewError(AsklessError):
+    """An answer does not fit the question, or a question was expected where there is none."""
+
+
+class ModelFileError(AsklessError):
+    """A model file is damaged, not a model file, or of a version this askless does not read."""
+
+
+class CheckpointError(AsklessError):
+    """A training checkpoint is damaged or belongs to another fit."""

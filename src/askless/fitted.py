@@ -1,0 +1,152 @@
+"""A fitted model: encoder, policy and predictor together. Runs on numpy; loads neither torch nor scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from askless.core import (
+    Cases,
+    CostModel,
+    Interview,
+    MaxFeatures,
+    Missing,
+    Policy,
+    Predictor,
+    Schema,
+    State,
+    StoppingRule,
+    Trajectory,
+    cost_model,
+    rollout,
+)
+from askless.core.stopping import as_rules
+from askless.encoding import TableEncoder
+from askless.tables import row_chunks
+
+__all__ = ["FittedModel", "checked_budget"]
+
+Task = Literal["classification", "regression"]
+
+ROWS_AT_ONCE = 16384  # roll-outs go in chunks of this many rows, so that memory stays bounded
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """What a model file holds, and what it can do."""
+
+    task: Task
+    classes: tuple[Any, ...]  # labels of a classification, in the order of the outputs; empty for a regression
+    encoder: TableEncoder
+    policy: Policy
+    predictor: Predictor
+    max_features: int  # the budget it was trained for
+    missing: Missing = "skip"
+    stopping: tuple[StoppingRule, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)  # JSON: the estimator's parameters
+    summary: dict[str, Any] = field(default_factory=dict)  # JSON: what training reported
+
+    @property
+    def schema(self) -> Schema:
+        """The features."""
+        return self.encoder.schema
+
+    def rollout(
+        self,
+        table: Any,
+        *,
+        max_features: int | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        costs: Mapping[str, float] | CostModel | None = None,
+        available: Any = None,
+        known: Any = None,
+    ) -> Trajectory:
+        """Ask every row of the table."""
+        prices = cost_model(costs, self.schema)
+        rules = self._rules(max_features, stopping)
+        parts = []
+        for rows, cases in self._chunks(table):
+            part = rollout(
+                self.policy,
+                self.predictor,
+                cases,
+                self.schema,
+                stopping=rules,
+                costs=prices,
+                missing=self.missing,
+                available=self._mask(available, "available", rows),
+                known=self._mask(known, "known", rows),
+            )
+            parts.append(part)
+        return replace(Trajectory.join(parts), outputs=self.classes or ("mean",))
+
+    def interview(
+        self,
+        *,
+        known: Mapping[str, Any] | None = None,
+        unavailable: Iterable[str] = (),
+        max_features: int | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        costs: Mapping[str, float] | CostModel | None = None,
+    ) -> Interview:
+        """Begin an interview of one case."""
+        return Interview(
+            self.policy,
+            self.predictor,
+            self.schema,
+            self.encoder,
+            costs=cost_model(costs, self.schema),
+            stopping=self._rules(max_features, stopping),
+            describe=self.describe,
+            known=known,
+            unavailable=unavailable,
+        )
+
+    def describe(self, output: np.ndarray, state: State) -> dict[Any, float]:
+        """The prediction of a batch of one, in words: {class: probability}, or {"mean": .., "sd": ..}."""
+        if self.task == "classification":
+            return {label: float(p) for label, p in zip(self.classes, output[0], strict=True)}
+        told = {"mean": float(output[0, 0])}
+        spread = getattr(self.predictor, "spread", None)
+        sd = None if spread is None else spread(state)
+        return told if sd is None else told | {"sd": float(sd[0])}
+
+    def _rules(
+        self, max_features: int | None, stopping: StoppingRule | Sequence[StoppingRule] | None
+    ) -> tuple[StoppingRule, ...]:
+        budget = self.max_features if max_features is None else checked_budget(max_features, len(self.schema))
+        rules = self.stopping if stopping is None else as_rules(stopping)
+        return (*rules, MaxFeatures(budget))
+
+    def _chunks(self, table: Any) -> Iterator[tuple[slice, Cases]]:
+        """The encoded rows, some at a time, with their place in the table."""
+        for rows, part in row_chunks(table, ROWS_AT_ONCE):
+            yield rows, self.encoder.transform(part)
+
+    def _mask(self, mask: Any, name: str, rows: slice) -> np.ndarray | None:
+        """(rows, features) bool: an array of the whole table's shape, or the names of features for all rows."""
+        if mask is None:
+            return None
+        count = rows.stop - rows.start
+        if not hasattr(mask, "shape") and all(isinstance(item, str) for item in mask):
+            row = np.zeros(len(self.schema), dtype=bool)
+            row[[self.schema.index(item) for item in mask]] = True
+            return np.broadcast_to(row, (count, len(row)))
+        array = np.asarray(mask)
+        if array.dtype != bool or array.ndim != 2 or array.shape[1] != len(self.schema) or array.shape[0] < rows.stop:
+            raise ValueError(
+                f"{name} must be a boolean array of shape (rows, {len(self.schema)}) or a list of feature names; "
+                f"it is {array.dtype} of shape {array.shape}"
+            )
+        return array[rows]
+
+
+def checked_budget(max_features: Any, n_features: int) -> int:
+    """A budget as an integer of at least 1, clipped to the number of features."""
+    whole = isinstance(max_features, (int, np.integer)) and not isinstance(max_features, bool)
+    if not whole or max_features < 1:
+        raise ValueError(f"max_features is {max_features!r}; it must be an integer of at least 1")
+    return min(int(max_features), n_features)

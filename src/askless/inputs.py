@@ -1,0 +1,104 @@
+"""What estimators are given, checked once at the edge, with scikit-learn's words where it has some."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from askless.exceptions import TableError
+from askless.tables import column_names, is_frame, renamed
+
+__all__ = ["checked_labels", "checked_numbers", "checked_table", "table_again"]
+
+
+def checked_table(estimator: Any, X: Any) -> Any:
+    """A table to learn from; notes its width and its columns' names in the estimator."""
+    X = _two_dimensional(estimator, X)
+    if len(X) < 2:
+        raise TableError(f"the table has {len(X)} sample(s) (n_samples={len(X)}); a minimum of 2 is required.")
+    names = column_names(X) if is_frame(X) else None
+    estimator.n_features_in_ = X.shape[1] if names is None else len(names)
+    if names is not None and all(isinstance(name, str) for name in names):
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    return X
+
+
+def table_again(estimator: Any, X: Any) -> Any:
+    """A table to use a fitted estimator on. Frames are matched by name, arrays by position."""
+    X = _two_dimensional(estimator, X)
+    framed = is_frame(X)
+    width = len(column_names(X)) if framed else X.shape[1]
+    if width != estimator.n_features_in_ and not (framed and hasattr(estimator, "feature_names_in_")):
+        raise ValueError(
+            f"X has {width} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    if framed and not hasattr(estimator, "feature_names_in_"):  # learned from an array: its columns are x0, x1, ...
+        return renamed(X, tuple(f"x{i}" for i in range(width)))
+    return X
+
+
+def _two_dimensional(estimator: Any, X: Any) -> Any:
+    if is_frame(X):
+        return X
+    return check_array(
+        X, dtype=None, ensure_all_finite=False, ensure_min_samples=1, estimator=estimator, input_name="X"
+    )
+
+
+def checked_labels(y: Any, n_rows: int) -> np.ndarray:
+    """(n,) class labels, none of them missing."""
+    labels = _one_dimensional(y, n_rows)
+    if labels.dtype.kind == "O" and all(isinstance(label, (bool, np.bool_)) for label in labels):
+        labels = labels.astype(bool)
+    check_classification_targets(labels)
+    if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels}) > 1:
+        labels = labels.astype(str)  # text and numbers mixed: compare them as text
+    return labels
+
+
+def checked_numbers(y: Any, n_rows: int) -> np.ndarray:
+    """(n,) finite numbers."""
+    values = _one_dimensional(y, n_rows)
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must hold numbers for a regression ({error})") from None
+    infinite = np.flatnonzero(~np.isfinite(numbers))
+    if len(infinite):
+        raise ValueError(f"y holds NaN or infinity (first in row {infinite[0]}, counting from 0)")
+    return numbers
+
+
+def _one_dimensional(y: Any, n_rows: int) -> np.ndarray:
+    if y is None:
+        raise ValueError("a target is needed: estimator requires y to be passed, but the target y is None")
+    if not isinstance(y, (np.ndarray, list, tuple)) and hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    values: np.ndarray = column_or_1d(y, warn=True)
+    if len(values) != n_rows:
+        check_consistent_length(np.empty(n_rows), values)
+    if values.dtype.kind in "cmM":
+        raise ValueError(f"y holds values of type {values.dtype}; give text, numbers or booleans")
+    missing = np.flatnonzero(_is_missing(values))
+    if len(missing):
+        raise ValueError(
+            f"y has {len(missing)} missing value(s) (NaN), the first in row {missing[0]} (counting from 0); "
+            "drop these rows or fill them in"
+        )
+    return values
+
+
+def _is_missing(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    import pandas as pd
+
+    return np.asarray(pd.isna(values))

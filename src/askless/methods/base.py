@@ -1,0 +1,98 @@
+"""The contract of a method."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from askless.core import Policy, Predictor
+
+if TYPE_CHECKING:
+    from askless.training import Checkpoint, Problem, Progress
+
+__all__ = ["Fitted", "Method", "find_method", "list_methods", "method_from_json", "method_name", "method_to_json"]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a method returns."""
+
+    policy: Policy
+    predictor: Predictor
+    history: list[dict[str, Any]] = field(default_factory=list)  # one row for each epoch
+    summary: dict[str, Any] = field(default_factory=dict)  # JSON: goes into the model file
+
+
+class Method(BaseEstimator):  # type: ignore[misc]
+    """Turns training data into a policy and a predictor.
+
+    Hyperparameters are keyword arguments of `__init__`, stored as they are (scikit-learn's rule), so that
+    `method=Greedy(hidden=(64,))` and `GridSearchCV` over `method__hidden` work. A new method writes `_fit`.
+    """
+
+    def fit(
+        self, problem: Problem, *, seed: int, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
+    ) -> Fitted:
+        """Learn from `problem`; the same seed gives the same result."""
+        from askless.training import Checkpoint
+
+        kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(problem, seed))
+        return self._fit(problem, seed, progress, kept)
+
+    @abstractmethod
+    def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted: ...
+
+    def _fingerprint(self, problem: Problem, seed: int) -> str:
+        """Stands for the data and the settings of a fit."""
+        settings = [method_name(type(self)), self.get_params(), seed, problem.max_features, problem.missing]
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
+        for cases, y in ((problem.train, problem.y_train), (problem.valid, problem.y_valid)):
+            for array in (cases.x, cases.present, y):
+                digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+
+def method_name(method: type[Method]) -> str:
+    """`FixedOrder` is called `fixed_order`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", method.__name__).lower()
+
+
+def list_methods() -> dict[str, type[Method]]:
+    """Every method by its name."""
+    import askless.methods as package
+
+    exported = (getattr(package, name) for name in package.__all__)
+    classes = [item for item in exported if isinstance(item, type) and issubclass(item, Method)]
+    return {method_name(cls): cls for cls in classes if cls is not Method}
+
+
+def find_method(method: str | Method) -> Method:
+    """The method that a user means: an instance as it is, or a name."""
+    if isinstance(method, Method):
+        return method
+    known = list_methods()
+    if method not in known:
+        near = get_close_matches(str(method), known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"there is no method {method!r}{hint} (there are: {', '.join(sorted(known))})")
+    return known[method]()
+
+
+def method_to_json(method: Method) -> dict[str, Any]:
+    """A method's name and settings."""
+    return {"name": method_name(type(method)), "params": method.get_params(deep=False)}
+
+
+def method_from_json(data: dict[str, Any]) -> Method:
+    """The method that `data` describes; JSON's lists are the tuples that they were."""
+    params = {name: tuple(value) if isinstance(value, list) else value for name, value in data["params"].items()}
+    return find_method(data["name"]).set_params(**params)  # type: ignore[no-any-return]

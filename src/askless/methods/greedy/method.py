@@ -1,0 +1,84 @@
+"""The greedy method's settings. Importing this loads no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from askless.methods.base import Fitted, Method
+
+if TYPE_CHECKING:
+    from askless.training import Checkpoint, Problem, Progress
+
+__all__ = ["Greedy"]
+
+
+class Greedy(Method):
+    """Learns a policy that asks for the feature with the highest conditional mutual information.
+
+    The method of Covert et al., "Learning to Maximize Mutual Information for Dynamic Feature Selection" (2023).
+    A policy and a predictor are trained together: the policy picks one more feature through a Concrete
+    relaxation, and both minimise the predictor's loss after that one feature. At the optimum the predictor gives the
+    exact posterior and the policy the exact greedy choice (the paper's Theorem 1). Choose it first.
+
+    Parameters
+    ----------
+    hidden : hidden layers of each network.
+    dropout : share of hidden units dropped in training.
+    shared : whether policy and predictor share their hidden layers.
+    subsets : "policy" trains on the sets that the policy itself asks for (the paper's Algorithm 1), "random" on
+        random sets (its ablation).
+    first : "exact" finds the first question, which is the same for every case, by comparing the predictor's
+        one-feature losses; "learned" leaves it to the policy network.
+    schedule : "annealed" lowers the temperature within one run of epochs, "staged" runs one early-stopped phase
+        for each temperature, as in the paper.
+    temperatures : the first and the last temperature.
+    stages : how many temperatures a staged schedule has, geometrically spaced.
+    epochs : passes over the states (at most, in each stage); None picks enough of them for 1,000 steps.
+    pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
+    states_per_row : how many partial records each training row keeps.
+    batch_size, learning_rate, weight_decay : of the AdamW optimiser.
+    average : decay of the moving average of the weights that is validated and returned; 0 for none.
+    patience : epochs without improvement that end a stage.
+    """
+
+    def __init__(
+        self,
+        *,
+        hidden: tuple[int, ...] = (128, 128),
+        dropout: float = 0.3,
+        shared: bool = False,
+        subsets: Literal["policy", "random"] = "policy",
+        first: Literal["exact", "learned"] = "exact",
+        schedule: Literal["annealed", "staged"] = "annealed",
+        temperatures: tuple[float, float] = (1.0, 0.1),
+        stages: int = 5,
+        epochs: int | None = None,
+        pretrain_epochs: int | None = None,
+        states_per_row: int = 2,
+        batch_size: int = 512,
+        learning_rate: float = 3e-3,
+        weight_decay: float = 1.0,
+        average: float = 0.98,
+        patience: int = 10,
+    ) -> None:
+        self.hidden = hidden
+        self.dropout = dropout
+        self.shared = shared
+        self.subsets = subsets
+        self.first = first
+        self.schedule = schedule
+        self.temperatures = temperatures
+        self.stages = stages
+        self.epochs = epochs
+        self.pretrain_epochs = pretrain_epochs
+        self.states_per_row = states_per_row
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.average = average
+        self.patience = patience
+
+    def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
+        from askless.methods.greedy.fitting import fit_greedy
+
+        return fit_greedy(self, problem, seed, progress, checkpoint)

@@ -1,0 +1,99 @@
+"""Scores against budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from operator import index
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from askless.core.trajectory import Trajectory
+from askless.metrics import scores
+from askless.metrics.scores import Metric, checked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["curve", "metric"]
+
+BLOCK = 4_000_000  # how many weights of a bootstrap are held at once: resamples times cases
+
+
+def metric(name: str) -> Metric:
+    """The metric of that name; the error names the nearest match.
+
+    >>> metric("log_loss").label, metric("log_loss").greater_is_better
+    ('log loss', False)
+    """
+    if name not in scores.__all__:
+        near = get_close_matches(str(name), scores.__all__, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(scores.__all__)}"
+        raise ValueError(f"there is no metric {name!r}; {hint}")
+    return cast(Metric, getattr(scores, name))
+
+
+_by_name = metric  # `curve` calls its argument `metric` too
+
+
+def curve(
+    trajectory: Trajectory,
+    y: ArrayLike,
+    metric: str | Metric,
+    budgets: Iterable[int] | None = None,
+    *,
+    interval: float | None = None,
+    n_boot: int = 200,
+    random_state: int | np.random.Generator | None = 0,
+) -> pd.DataFrame:
+    """The score after each number of answers, 0..k unless `budgets` says which: columns `budget` and `score`.
+
+    A case that stopped earlier counts with its last prediction. With an `interval`, say 0.95, the columns
+    `low` and `high` are added, from the percentile bootstrap over cases. All budgets see the same resamples;
+    those in which the metric is undefined (one class only) are left out.
+
+    >>> ages = Trajectory(
+    ...     order=np.array([[0], [0]]),
+    ...     predictions=np.array([[[0.5, 0.5], [0.9, 0.1]], [[0.5, 0.5], [0.2, 0.8]]]),
+    ...     cost=np.array([[0.0, 1.0], [0.0, 1.0]]),
+    ...     stop_reason=np.array(["asked 1 feature"] * 2),
+    ...     feature_names=("age",),
+    ... )
+    >>> curve(ages, [0, 1], "auroc")
+       budget  score
+    0       0    0.5
+    1       1    1.0
+    """
+    import pandas as pd
+
+    of = _by_name(metric) if isinstance(metric, str) else metric
+    steps = [index(b) for b in (range(trajectory.order.shape[1] + 1) if budgets is None else budgets)]
+    frame = pd.DataFrame({"budget": steps, "score": [of(y, trajectory.at(step)) for step in steps]})
+    frame.attrs["label"] = of.label  # for the axis of a figure
+    if interval is not None:
+        if not 0 < interval < 1 or n_boot < 1:
+            raise ValueError(f"interval={interval} must be between 0 and 1, and n_boot={n_boot} at least 1")
+        pairs = [checked(of.task, y, trajectory.at(step)) for step in steps]
+        resamples = _resamples(len(trajectory), n_boot, np.random.default_rng(random_state))
+        drawn = np.hstack([[of.weighted(*pair, weights) for pair in pairs] for weights in resamples])
+        for name, tail in (("low", (1 - interval) / 2), ("high", (1 + interval) / 2)):
+            frame[name] = [_quantile(row, tail) for row in drawn]  # (budgets, n_boot), row by row
+    return frame
+
+
+def _resamples(n: int, n_boot: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """(B, n) at a time, how often each case is drawn in each of `n_boot` resamples of n cases."""
+    size = max(1, BLOCK // n)
+    for start in range(0, n_boot, size):
+        rows = np.arange(min(size, n_boot - start))[:, None]
+        drawn = rows * n + rng.integers(n, size=(len(rows), n))
+        counts = np.bincount(drawn.ravel(), minlength=rows.size * n).reshape(-1, n)
+        yield np.ascontiguousarray(counts.T, dtype=np.float64).T  # a case's weights lie together: AUROC sorts cases
+
+
+def _quantile(sample: np.ndarray, tail: float) -> float:
+    """The quantile of what is defined."""
+    defined = sample[~np.isnan(sample)]
+    return float(np.quantile(defined, tail)) if len(defined) else np.nan

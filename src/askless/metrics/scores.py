@@ -1,0 +1,189 @@
+"""Metrics: functions of the truth and the predictions.
+
+Each formula is written once, for weighted cases, so that a bootstrap over cases is the same formula with many
+rows of weights. To add a metric, write its weighted formula here and its name into `__all__`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Protocol, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["accuracy", "auroc", "brier", "log_loss", "mae", "r2", "rmse"]
+
+Weighted = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+class Metric(Protocol):
+    """A score of predictions, and what it says of itself."""
+
+    __name__: str
+    task: str  # "classification" or "regression"
+    label: str  # on an axis
+    greater_is_better: bool
+    weighted: Weighted  # (n,), (n, outputs) and weights (B, n) give (B,), nan where undefined
+
+    def __call__(self, y: ArrayLike, predictions: ArrayLike) -> float:
+        """The score of all cases together."""
+        ...
+
+
+def _metric(task: str, label: str, *, greater_is_better: bool) -> Callable[[Weighted], Metric]:
+    """Make a metric of its weighted formula."""
+
+    def decorate(weighted: Weighted) -> Metric:
+        @wraps(weighted, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
+        def score(y: ArrayLike, predictions: ArrayLike) -> float:
+            truth, given = checked(task, y, predictions)
+            value = float(weighted(truth, given, np.ones((1, len(truth))))[0])
+            if np.isnan(value):
+                raise ValueError(f"{label} is undefined: all {len(truth)} values of y are {truth[0]}")
+            return value
+
+        vars(score).update(task=task, label=label, greater_is_better=greater_is_better, weighted=weighted)
+        vars(score)["__signature__"] = signature(score, follow_wrapped=False)  # without the weights
+        return cast(Metric, score)
+
+    return decorate
+
+
+def checked(task: str, y: ArrayLike, predictions: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) and (n, outputs), or an error that says what does not fit."""
+    truth, given = np.asarray(y), np.asarray(predictions)
+    given = given[:, None] if given.ndim == 1 else given
+    if truth.ndim != 1 or given.ndim != 2 or len(truth) != len(given) or not given.size:
+        raise ValueError(f"y of shape {truth.shape} and predictions of shape {given.shape} do not fit together")
+    given = given if given.dtype.kind == "f" else given.astype(np.float64)
+    _refuse(~np.isfinite(given).all(axis=1), given, "the predictions are not finite")
+    if task == "regression":
+        if given.shape[1] > 1:
+            raise ValueError(f"the predictions have {given.shape[1]} columns; those of a regression have one")
+        truth = truth.astype(np.float64)
+        _refuse(~np.isfinite(truth), truth, "y is not finite")
+        return truth, given.astype(np.float64)
+    if given.shape[1] == 1:
+        given = np.column_stack([1 - given, given])
+    if truth.dtype.kind not in "iub":
+        raise ValueError(f"y is of type {truth.dtype}; classes are given as integer codes from 0 on")
+    _refuse((truth < 0) | (truth >= given.shape[1]), truth, f"y is not one of the codes 0..{given.shape[1] - 1}")
+    return truth.astype(np.int64), given
+
+
+def _refuse(wrong: np.ndarray, rows: np.ndarray, why: str) -> None:
+    """Raise an error that shows the first wrong row, if there is one."""
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"{why}: row {row} has {rows[row].tolist()}")
+
+
+def _mean(losses: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(B,), the weighted mean of (n,)."""
+    return cast(np.ndarray, weights @ losses / weights.sum(axis=1))
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """`part / whole`, nan where the whole is not above 0."""
+    return cast(np.ndarray, np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
+
+
+def _distributions(p: np.ndarray) -> np.ndarray:
+    """`p` in float64, if its rows are probabilities: some formulas mean nothing for other scores."""
+    wrong = (p < 0).any(axis=1) | (np.abs(p.sum(axis=1, dtype=np.float64) - 1) > 1e-3)
+    _refuse(wrong, p, "the predictions are not probabilities that sum to 1")
+    return p.astype(np.float64)
+
+
+def _area(positive: np.ndarray, score: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(B,), the share of (positive, negative) pairs that the score ranks rightly; a tie is half right."""
+    rows = np.flatnonzero(~positive)
+    rows = rows[np.argsort(score[rows], kind="stable")]
+    below = np.zeros((len(rows) + 1, len(weights)))  # the weight of the negatives with the lowest 0, 1, 2, ... scores
+    np.cumsum(weights.T[rows], axis=0, out=below[1:])
+    fewer, more = (np.searchsorted(score[rows], score[positive], side) for side in ("left", "right"))
+    wins, own = below[fewer] + below[more], weights.T[positive]  # (positives, B), wins twice
+    return _ratio(np.einsum("ib,ib->b", wins, own) / 2, own.sum(axis=0) * below[-1])
+
+
+@_metric("classification", "AUROC", greater_is_better=True)
+def auroc(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The area under the ROC curve; for more than two classes the mean of each class against the rest.
+
+    A class that `y` lacks has no area and is left out of the mean; a `y` of one class raises `ValueError`.
+
+    >>> auroc([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8])  # of four pairs three are right, one is a tie
+    0.875
+    """
+    classes = [1] if p.shape[1] == 2 else np.unique(y).tolist()
+    areas = np.stack([_area(y == c, p[:, c], weights) for c in classes])  # (classes, B)
+    absent = np.isnan(areas)
+    return _ratio(np.where(absent, 0.0, areas).sum(axis=0), (~absent).sum(axis=0))
+
+
+@_metric("classification", "accuracy", greater_is_better=True)
+def accuracy(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The share of cases whose most probable class (of equals the first) is the true one.
+
+    >>> accuracy([0, 1, 2, 2], [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.2, 0.5, 0.3], [0.0, 0.0, 1.0]])
+    0.75
+    """
+    return _mean(np.argmax(p, axis=1) == y, weights)
+
+
+@_metric("classification", "log loss", greater_is_better=False)
+def log_loss(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The mean of -log of the true class's probability, which is kept a machine epsilon away from 0 and 1.
+
+    >>> round(log_loss([0, 1], [[0.5, 0.5], [0.75, 0.25]]), 4)  # (log 2 + log 4) / 2
+    1.0397
+    """
+    tiny = float(np.finfo(p.dtype).eps)
+    return _mean(-np.log(np.clip(_distributions(p)[np.arange(len(y)), y], tiny, 1 - tiny)), weights)
+
+
+@_metric("classification", "Brier score", greater_is_better=False)
+def brier(y: np.ndarray, p: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The mean squared error of the probabilities, summed over classes; of two classes that of the second.
+
+    >>> brier([0, 1], [[0.5, 0.5], [0.75, 0.25]])  # (0.25 + 0.5625) / 2
+    0.40625
+    """
+    errors = ((_distributions(p) - np.eye(p.shape[1])[y]) ** 2).sum(axis=1)
+    return _mean(errors / 2 if p.shape[1] == 2 else errors, weights)
+
+
+@_metric("regression", "R²", greater_is_better=True)
+def r2(y: np.ndarray, mean: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The share of the variance of `y` that is explained; `ValueError` if `y` does not vary.
+
+    >>> r2([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
+    0.5
+    """
+    drawn = weights > 0
+    varies = np.where(drawn, y, np.inf).min(axis=1) < np.where(drawn, y, -np.inf).max(axis=1)  # (B,)
+    squares = (weights * (y - _mean(y, weights)[:, None]) ** 2).sum(axis=1)
+    return 1 - _ratio(weights @ (y - mean[:, 0]) ** 2, np.where(varies, squares, 0.0))
+
+
+@_metric("regression", "RMSE", greater_is_better=False)
+def rmse(y: np.ndarray, mean: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The root of the mean squared error.
+
+    >>> rmse([0.0, 0.0], [[1.0], [7.0]])
+    5.0
+    """
+    return cast(np.ndarray, np.sqrt(_mean((y - mean[:, 0]) ** 2, weights)))
+
+
+@_metric("regression", "MAE", greater_is_better=False)
+def mae(y: np.ndarray, mean: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The mean absolute error.
+
+    >>> mae([0.0, 0.0], [[1.0], [-7.0]])
+    4.0
+    """
+    return _mean(np.abs(y - mean[:, 0]), weights)

@@ -1,0 +1,11 @@
+"""Fitted policies and predictors: what a model file holds. Numpy is enough to run them; torch is not needed.
+
+A model file names these classes, and `askless.persistence` looks them up by `getattr` over `__all__`. A new one
+needs `config()` (JSON), `arrays()` (tensors by name) and a class method `build(config, arrays)`.
+"""
+
+from askless.models.network import Network
+from askless.models.networked import NetPolicy, NetPredictor
+from askless.models.orders import RandomOrder, Ranking
+
+__all__ = ["NetPolicy", "NetPredictor", "Network", "RandomOrder", "Ranking"]

@@ -1,0 +1,109 @@
+"""A policy and a predictor, each a masked network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from askless.core.arrays import Array, array_namespace, constant_like
+from askless.core.state import State
+from askless.models.network import Network
+
+__all__ = ["NetPolicy", "NetPredictor"]
+
+
+class NetPolicy:
+    """Scores from a network; where nothing is known yet, fixed scores if there are any.
+
+    Before the first answer every case looks the same, so the best first question can be found once, exactly,
+    and need not be learned.
+    """
+
+    def __init__(self, network: Network, first: np.ndarray | None = None) -> None:
+        self.network = network
+        self.first = first  # (features,) scores where nothing is known
+
+    def score(self, state: State) -> Array:
+        """(n, features), higher is asked sooner."""
+        scores = self.network(state.x, state.known)
+        if self.first is None:
+            return scores
+        xp = array_namespace(scores)
+        empty = ~xp.any(state.known, axis=1)
+        return xp.where(empty[:, None], constant_like(self.first, scores, dtype=scores.dtype)[None, :], scores)
+
+    def config(self) -> dict[str, Any]:
+        """Nothing but the arrays matters."""
+        return {}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The network's weights, and the first scores."""
+        return self.network.arrays() | ({} if self.first is None else {"first": self.first})
+
+    @classmethod
+    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetPolicy:
+        """The policy that `arrays` came from."""
+        rest = dict(arrays)
+        first = rest.pop("first", None)
+        return cls(Network.build(rest), first)
+
+
+class NetPredictor:
+    """Class probabilities, or a mean with a standard deviation, from a network."""
+
+    def __init__(
+        self,
+        network: Network,
+        *,
+        classes: bool,
+        offset: float = 0.0,
+        scale: float = 1.0,
+        spread_weight: np.ndarray | None = None,
+    ) -> None:
+        self.network = network
+        self.classes = classes
+        self.offset, self.scale = offset, scale  # of the regression target
+        self.spread_weight = spread_weight  # (hidden + 1,): log variance of the residual, the bias last
+
+    def predict(self, state: State) -> Array:
+        """(n, classes) probabilities, or (n, 1) means."""
+        outputs = self.network(state.x, state.known)
+        return _softmax(outputs) if self.classes else outputs * self.scale + self.offset
+
+    def spread(self, state: State) -> Array | None:
+        """(n,) the standard deviation of a regression's prediction, where it was learned."""
+        if self.spread_weight is None:
+            return None
+        xp = array_namespace(state.x)
+        hidden = self.network.features(state.x, state.known)
+        weight = constant_like(self.spread_weight, hidden, dtype=hidden.dtype)
+        return xp.exp(0.5 * (hidden @ weight[:-1] + weight[-1])) * self.scale
+
+    def config(self) -> dict[str, Any]:
+        """The task and the target's scale."""
+        return {"classes": self.classes, "offset": self.offset, "scale": self.scale}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The network's weights, and the spread's."""
+        extra = {} if self.spread_weight is None else {"spread_weight": self.spread_weight}
+        return self.network.arrays() | extra
+
+    @classmethod
+    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetPredictor:
+        """The predictor that `config` and `arrays` came from."""
+        rest = dict(arrays)
+        spread = rest.pop("spread_weight", None)
+        return cls(
+            Network.build(rest),
+            classes=bool(config["classes"]),
+            offset=float(config["offset"]),
+            scale=float(config["scale"]),
+            spread_weight=spread,
+        )
+
+
+def _softmax(logits: Array) -> Array:
+    xp = array_namespace(logits)
+    raised = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    return raised / xp.sum(raised, axis=1, keepdims=True)

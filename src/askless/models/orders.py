@@ -1,0 +1,66 @@
+"""Policies that do not look at the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from askless.core.arrays import Array, array_namespace, constant_like
+from askless.core.state import State
+
+__all__ = ["RandomOrder", "Ranking"]
+
+
+class Ranking:
+    """The same scores in every state: a static order."""
+
+    def __init__(self, scores: np.ndarray) -> None:
+        self.scores = np.asarray(scores, dtype=np.float64)  # (features,)
+
+    def score(self, state: State) -> Array:
+        """(n, features), the same row for every case."""
+        xp = array_namespace(state.x)
+        row = constant_like(self.scores, state.x, dtype=xp.float64)
+        return xp.broadcast_to(row[None, :], state.asked.shape)
+
+    def config(self) -> dict[str, Any]:
+        """Nothing but the scores matters."""
+        return {}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The scores."""
+        return {"scores": self.scores}
+
+    @classmethod
+    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranking:
+        """The ranking that `arrays` came from."""
+        return cls(arrays["scores"])
+
+
+class RandomOrder:
+    """Each case is asked in an order of its own, drawn at random: the weakest control."""
+
+    stochastic = True  # a case's order depends on its place in the batch
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def score(self, state: State) -> Array:
+        """(n, features) uniform draws, the same for the same batch size: the order of a case does not change."""
+        xp = array_namespace(state.x)
+        draws = np.random.default_rng(self.seed).random(tuple(state.asked.shape))
+        return constant_like(draws, state.x, dtype=xp.float64)
+
+    def config(self) -> dict[str, Any]:
+        """The seed."""
+        return {"seed": self.seed}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """None."""
+        return {}
+
+    @classmethod
+    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> RandomOrder:
+        """The policy that `config` came from."""
+        return cls(int(config["seed"]))

@@ -1,0 +1,157 @@
+"""Model files: one safetensors file whose metadata holds a JSON manifest and a SHA-256 over every byte.
+
+Nothing in a file is ever run: tensors are numbers, the manifest is JSON, and classes are looked up by name among
+those that askless exports. The checksum covers the whole file, with its own place filled with zeros, so any change of
+any byte is found before anything is believed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import askless.core.stopping as stopping_rules
+from askless import models
+from askless.encoding import TableEncoder
+from askless.exceptions import ModelFileError
+from askless.files import write_atomic
+from askless.fitted import FittedModel
+
+__all__ = ["FORMAT_VERSION", "read_model", "write_model"]
+
+FORMAT_VERSION = 1
+LARGEST = 1 << 30  # bytes; a larger file is no model of ours
+
+_NO_DIGEST = "0" * 64
+_DIGEST = re.compile(rb'"sha256":"([0-9a-f]{64})"')
+
+
+def write_model(model: FittedModel, path: str | os.PathLike[str]) -> None:
+    """Write a model file in one step; the same model gives the same bytes."""
+    from safetensors.numpy import save
+
+    manifest = {
+        "format": FORMAT_VERSION,
+        "task": model.task,
+        "classes": [_plain(label) for label in model.classes],
+        "encoder": model.encoder.to_json(),
+        "policy": _described(model.policy),
+        "predictor": _described(model.predictor),
+        "max_features": model.max_features,
+        "missing": model.missing,
+        "stopping": [_described(rule) for rule in model.stopping],
+        "settings": model.settings,
+        "summary": model.summary,
+    }
+    tensors = {
+        f"{part}.{name}": np.ascontiguousarray(array)
+        for part in ("policy", "predictor")
+        for name, array in getattr(model, part).arrays().items()
+    }
+    tensors = tensors or {"empty": np.zeros(1, dtype=np.float32)}
+    metadata = {"askless": json.dumps(manifest, sort_keys=True, allow_nan=False), "sha256": _NO_DIGEST}
+    content = _in_order(save(tensors, metadata))
+    digest = hashlib.sha256(content).hexdigest().encode()
+    write_atomic(path, content.replace(b'"sha256":"' + _NO_DIGEST.encode(), b'"sha256":"' + digest, 1))
+
+
+def read_model(path: str | os.PathLike[str]) -> FittedModel:
+    """The model in the file; anything that is not exactly what was written raises `ModelFileError`."""
+    content = _verified(Path(path))
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        tensors = load(content)
+        manifest = json.loads(_header(content)["__metadata__"]["askless"])
+        version = manifest["format"]
+        if version != FORMAT_VERSION:
+            raise ModelFileError(
+                f"{path} has format version {version}; this askless reads version {FORMAT_VERSION}: update askless"
+            )
+        return FittedModel(
+            task=manifest["task"],
+            classes=tuple(manifest["classes"]),
+            encoder=TableEncoder.from_json(manifest["encoder"]),
+            policy=_built(manifest["policy"], tensors, "policy."),
+            predictor=_built(manifest["predictor"], tensors, "predictor."),
+            max_features=int(manifest["max_features"]),
+            missing=manifest["missing"],
+            stopping=tuple(_found(stopping_rules, rule)(**rule["config"]) for rule in manifest["stopping"]),
+            settings=manifest["settings"],
+            summary=manifest["summary"],
+        )
+    except ModelFileError:
+        raise
+    except (SafetensorError, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(f"{path} is not a model that this askless can read ({error})") from error
+
+
+def _verified(path: Path) -> bytes:
+    """The file's bytes, if they are those that were written."""
+    try:
+        if not path.is_file():
+            raise ModelFileError(f"there is no file {path}")
+        if path.stat().st_size > LARGEST:
+            raise ModelFileError(f"{path} is too large to be a model file")
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read ({error.strerror})") from error
+    length = int.from_bytes(content[:8], "little")
+    stamp = _DIGEST.search(content, 8, 8 + length) if len(content) >= 8 and 8 + length <= len(content) else None
+    if stamp is None:
+        raise ModelFileError(f"{path} is not an askless model file")
+    digest = hashlib.sha256(content[: stamp.start(1)])
+    digest.update(_NO_DIGEST.encode())
+    digest.update(content[stamp.end(1) :])
+    if not hmac.compare_digest(digest.hexdigest().encode(), stamp.group(1)):
+        raise ModelFileError(f"{path} is damaged: its content does not match its checksum")
+    return content
+
+
+def _header(content: bytes) -> dict[str, Any]:
+    length = int.from_bytes(content[:8], "little")
+    header: dict[str, Any] = json.loads(content[8 : 8 + length])
+    return header
+
+
+def _in_order(content: bytes) -> bytes:
+    """The same file with its header's keys sorted: safetensors writes metadata in no fixed order."""
+    length = int.from_bytes(content[:8], "little")
+    header = json.dumps(_header(content), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + content[8 + length :]
+
+
+def _described(part: Any) -> dict[str, Any]:
+    if not hasattr(part, "config"):
+        raise ValueError(f"{type(part).__name__} cannot be saved: it has no config()")
+    return {"name": type(part).__name__, "config": part.config()}
+
+
+def _built(description: dict[str, Any], tensors: dict[str, np.ndarray], prefix: str) -> Any:
+    arrays = {name.removeprefix(prefix): a for name, a in tensors.items() if name.startswith(prefix)}
+    return _found(models, description).build(description["config"], arrays)
+
+
+def _found(module: Any, description: dict[str, Any]) -> Any:
+    """The class that a description names, among those the module exports."""
+    name = description["name"]
+    if name not in module.__all__ or not isinstance(getattr(module, name), type):
+        raise ModelFileError(f"the model needs {name!r}, which this askless does not have: update askless")
+    return getattr(module, name)
+
+
+def _plain(label: Any) -> Any:
+    """A class label as JSON can hold it."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(value, (str, int, float, bool)):
+        raise ValueError(f"the class label {label!r} is a {type(label).__name__}; a file holds text and numbers only")
+    return value

@@ -1,0 +1,64 @@
+"""Score against budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, MaxNLocator
+
+from askless.plotting.style import axes, band, line, name_lines, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["plot_curve"]
+
+
+def plot_curve(
+    curves: Mapping[str, pd.DataFrame] | pd.DataFrame, *, metric_label: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the score against the number of features asked, one line for each named curve (or for the only one).
+
+    A curve is a frame as `askless.metrics.curve` makes it; its columns `low` and `high`, if there, are drawn as a
+    band. Lines are named at their ends, or in a legend on given axes whose figure has no layout engine.
+
+    >>> import pandas as pd
+    >>> greedy = pd.DataFrame({"budget": [0, 1, 2], "score": [0.5, 0.8, 0.9]})
+    >>> ax = plot_curve({"greedy": greedy, "random": greedy.assign(score=0.5)}, metric_label="AUROC")
+    >>> ax.get_ylabel(), [line.get_label() for line in ax.lines]
+    ('AUROC', ['greedy', 'random'])
+    """
+    named = curves if isinstance(curves, Mapping) else {"": curves}
+    if not named:
+        raise ValueError("there are no curves to plot")
+    for name, frame in named.items():
+        missing = {"budget", "score"} - set(frame.columns)
+        if missing or frame.empty:
+            raise ValueError(f"the curve {name!r} has no {' and no '.join(sorted(missing)) or 'rows'}")
+    ax = axes(ax, (6.4, 4.0))
+    lines = []
+    for i, (name, frame) in enumerate(named.items()):
+        budget, *columns = (frame[c].to_numpy() for c in ("budget", "score", "low", "high") if c in frame)
+        if len(columns) == 3:
+            band(ax, i, budget, *columns[1:])
+        lines.append(line(ax, i, budget, columns[0], name))
+    _mark_budgets(ax, sorted({int(b) for frame in named.values() for b in frame["budget"]}))
+    first = next(iter(named.values()))
+    ax.set_ylabel(metric_label or first.attrs.get("label", "score"))
+    ax.set_xlabel("features asked")
+    ax.margins(x=0.02, y=0.06)
+    if "" not in named:
+        name_lines(ax, lines, shorten(list(named)))
+    return ax
+
+
+def _mark_budgets(ax: Axes, budgets: list[int]) -> None:
+    """Integer ticks: each budget if none are too close, else round numbers."""
+    gap = min((b - a for a, b in pairwise(budgets)), default=1)
+    fits = budgets[-1] - budgets[0] <= 13 * gap
+    ax.xaxis.set_major_locator(
+        FixedLocator(budgets) if fits else MaxNLocator(nbins=10, steps=[1, 2, 5, 10], integer=True)
+    )

@@ -1,0 +1,33 @@
+"""The one fit loop: epochs, early stopping, schedules, history, checkpoints, progress. Imports torch."""
+
+from askless.training.checkpoint import Checkpoint
+from askless.training.data import Problem, Tensors
+from askless.training.live import LivePolicy, LivePredictor, validation_rollout
+from askless.training.loop import Learner, Phase, enough_epochs, train
+from askless.training.predictor import exported_predictor, fit_predictor
+from askless.training.progress import Progress, progress_bar
+from askless.training.subsets import Sampler, SubsetLearner, bernoulli_sets, prefix_sets, uniform_sets
+from askless.training.threads import one_thread
+
+__all__ = [
+    "Checkpoint",
+    "Learner",
+    "LivePolicy",
+    "LivePredictor",
+    "Phase",
+    "Problem",
+    "Progress",
+    "Sampler",
+    "SubsetLearner",
+    "Tensors",
+    "bernoulli_sets",
+    "enough_epochs",
+    "exported_predictor",
+    "fit_predictor",
+    "one_thread",
+    "prefix_sets",
+    "progress_bar",
+    "train",
+    "uniform_sets",
+    "validation_rollout",
+]

@@ -1,0 +1,274 @@
+"""The fit loop in four levels: all phases, one phase, one epoch, one step."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from askless.training.checkpoint import Checkpoint, Snapshot
+from askless.training.progress import Progress
+
+__all__ = ["Learner", "Phase", "Row", "enough_epochs", "train"]
+
+Row = dict[str, float | int | str]
+
+
+class Learner(Protocol):
+    """What a phase trains: a module, its batches, its loss, its validation."""
+
+    @property
+    def module(self) -> nn.Module:
+        """What is optimised; validation gets it, or a moving average of it."""
+        ...
+
+    def begin(self) -> None:
+        """Called when the phase starts, not when it is resumed; what it sets must be among `tensors`."""
+        ...
+
+    def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
+        """The batches of one epoch, each a tensor of indices."""
+        ...
+
+    def loss(self, batch: Tensor, temperature: float) -> Tensor:
+        """The mean loss of a batch; it may move the learner's own state on."""
+        ...
+
+    def validate(self, module: Any, temperature: float) -> dict[str, float]:
+        """Losses on the validation rows, by name."""
+        ...
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The learner's own state, which a checkpoint must hold; it is restored in place."""
+        ...
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One run of epochs over one learner."""
+
+    name: str
+    learner: Learner
+    epochs: int
+    lr: float
+    weight_decay: float = 0.0
+    schedule: Literal["cosine", "plateau"] = "cosine"
+    temperature: tuple[float, float] = (1.0, 1.0)  # geometric from the first to the last over the first 80 %
+    average: float = 0.0  # decay of the exponential moving average of the weights; 0 for none
+    validate_every: int = 1  # epochs
+    monitor: str = "loss"  # what early stopping watches
+    select: str = "loss"  # what the returned weights are best in
+    patience: int | None = None  # validations without improvement before the phase ends
+    keep_best_of: str | None = None  # phases of the same key share one best: the best of all of them is returned
+
+
+WARMUP = 0.05  # of a phase's steps
+FINAL_LR = 0.01  # of the phase's learning rate, at the end of a cosine
+ANNEALED = 0.8  # of a phase's steps, until the temperature is at its last value
+PLATEAU_FACTOR, PLATEAU_PATIENCE = 0.2, 2
+
+
+def enough_epochs(n_batches: int, least: int, steps: int) -> int:
+    """Enough epochs for a number of optimiser steps: at least `least`, at most ten times as many."""
+    return min(max(least, -(-steps // n_batches)), 10 * least)
+
+
+@dataclass
+class _Best:
+    """The weights that did best so far, and by how much."""
+
+    score: float = math.inf
+    watched: float = math.inf
+    stale: int = 0
+    weights: dict[str, Tensor] = field(default_factory=dict)
+
+
+@dataclass
+class _Run:
+    """Everything that changes while phases run; a checkpoint holds it all."""
+
+    generator: torch.Generator
+    history: list[Row]
+    phase: int = 0
+    epoch: int = 0
+    lr_scale: float = 1.0
+    best: _Best = field(default_factory=_Best)
+
+
+def train(
+    phases: Sequence[Phase],
+    generator: torch.Generator,
+    *,
+    progress: Progress,
+    checkpoint: Checkpoint | None = None,
+) -> list[Row]:
+    """Run the phases one after another; each leaves its learner's module with the best weights it had.
+
+    Returns the history, one row for each epoch. With a checkpoint, a run that was interrupted goes on where the
+    last finished epoch left it.
+    """
+    run = _Run(generator, [])
+    resumed = checkpoint.load() if checkpoint is not None else None
+    total = sum(phase.epochs for phase in phases)
+    progress.start(total)
+    first = int(resumed.notes["phase"]) if resumed else 0
+    for index in range(first, len(phases)):
+        phase = phases[index]
+        if index > 0 and phase.keep_best_of is not None and phases[index - 1].keep_best_of == phase.keep_best_of:
+            run.best.watched, run.best.stale = math.inf, 0
+        else:
+            run.best = _Best()
+        run.phase, run.epoch, run.lr_scale = index, 0, 1.0
+        before = sum(p.epochs for p in phases[:index])
+        _run_phase(phase, run, progress, before, checkpoint, resumed if index == first else None)
+    return run.history
+
+
+def _run_phase(
+    phase: Phase,
+    run: _Run,
+    progress: Progress,
+    before: int,
+    checkpoint: Checkpoint | None,
+    resumed: Snapshot | None,
+) -> None:
+    learner = phase.learner
+    parameters = [p for p in learner.module.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(parameters, lr=phase.lr, weight_decay=phase.weight_decay, fused=True)
+    averaged = _Average(learner.module, phase.average)
+    if resumed is None:
+        learner.begin()
+    else:
+        _restore(resumed, phase, run, optimizer, averaged)
+    while run.epoch < phase.epochs and not _exhausted(phase, run.best):
+        row = _run_epoch(phase, run, optimizer, averaged)
+        run.epoch += 1
+        if run.epoch % phase.validate_every == 0 or run.epoch == phase.epochs:
+            losses = learner.validate(averaged.module, _temperature(phase, run.epoch / phase.epochs))
+            row |= {f"valid_{name}": value for name, value in losses.items()}
+            _note_validation(phase, run, losses, averaged.module)
+        run.history.append(row)
+        progress.epoch(before + run.epoch, phase.name, row)
+        if checkpoint is not None:
+            checkpoint.save(_snapshot(phase, run, optimizer, averaged))
+    learner.module.load_state_dict(run.best.weights)
+
+
+def _run_epoch(phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, averaged: _Average) -> Row:
+    batches = phase.learner.batches(run.generator)
+    total = torch.zeros(())
+    fraction = 0.0
+    for i, batch in enumerate(batches):
+        fraction = (run.epoch + i / len(batches)) / phase.epochs
+        lr = _learning_rate(phase, fraction, 1.0 / (phase.epochs * len(batches))) * run.lr_scale
+        total += _step(phase, batch, lr, _temperature(phase, fraction), optimizer)
+        averaged.update(phase.learner.module, run.epoch * len(batches) + i)
+    return {
+        "phase": phase.name,
+        "epoch": run.epoch + 1,
+        "temperature": _temperature(phase, fraction),
+        "lr": _learning_rate(phase, fraction, 0.0) * run.lr_scale,
+        "train_loss": float(total) / max(len(batches), 1),
+    }
+
+
+def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: torch.optim.Optimizer) -> Tensor:
+    for group in optimizer.param_groups:
+        group["lr"] = lr
+    loss = phase.learner.loss(batch, temperature)
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    return loss.detach()
+
+
+def _learning_rate(phase: Phase, fraction: float, one_step: float) -> float:
+    if phase.schedule == "plateau":
+        return phase.lr
+    warm = min(1.0, (fraction + one_step) / WARMUP)
+    cosine = FINAL_LR + (1.0 - FINAL_LR) * 0.5 * (1.0 + math.cos(math.pi * fraction))
+    return phase.lr * warm * cosine
+
+
+def _temperature(phase: Phase, fraction: float) -> float:
+    start, end = phase.temperature
+    return float(start * (end / start) ** min(1.0, fraction / ANNEALED))
+
+
+def _note_validation(phase: Phase, run: _Run, losses: dict[str, float], module: nn.Module) -> None:
+    best = run.best
+    if losses[phase.select] < best.score or not best.weights:
+        best.score = losses[phase.select]
+        best.weights = {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
+    if losses[phase.monitor] < best.watched:
+        best.watched, best.stale = losses[phase.monitor], 0
+        return
+    best.stale += 1
+    if phase.schedule == "plateau" and best.stale % PLATEAU_PATIENCE == 0:
+        run.lr_scale *= PLATEAU_FACTOR
+
+
+def _exhausted(phase: Phase, best: _Best) -> bool:
+    return phase.patience is not None and best.stale >= phase.patience
+
+
+class _Average:
+    """An exponential moving average of the weights; with a decay of 0 it is the module itself."""
+
+    def __init__(self, module: nn.Module, decay: float) -> None:
+        self.decay = decay
+        self.module = copy.deepcopy(module) if decay else module
+
+    def update(self, module: nn.Module, step: int) -> None:
+        """Move towards the module's weights; the first steps move faster."""
+        if not self.decay:
+            return
+        decay = min(self.decay, (1.0 + step) / (10.0 + step))
+        with torch.no_grad():
+            mine: list[Tensor] = list(self.module.parameters())
+            theirs: list[Tensor] = list(module.parameters())
+            torch._foreach_lerp_(mine, theirs, 1.0 - decay)
+            for kept, now in zip(self.module.buffers(), module.buffers(), strict=True):
+                kept.copy_(now)
+
+
+def _snapshot(phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, averaged: _Average) -> Snapshot:
+    tensors = {"generator": run.generator.get_state()}
+    tensors |= {f"module.{name}": t for name, t in phase.learner.module.state_dict().items()}
+    tensors |= {f"average.{name}": t for name, t in averaged.module.state_dict().items()}
+    tensors |= {f"best.{name}": t for name, t in run.best.weights.items()}
+    tensors |= {f"learner.{name}": t for name, t in phase.learner.tensors().items()}
+    for i, parameter in enumerate(optimizer.param_groups[0]["params"]):
+        tensors |= {f"optimizer.{i}.{name}": t for name, t in optimizer.state[parameter].items()}
+    notes: dict[str, Any] = {
+        "phase": run.phase,
+        "epoch": run.epoch,
+        "lr_scale": run.lr_scale,
+        "score": run.best.score,
+        "watched": run.best.watched,
+        "stale": run.best.stale,
+        "history": run.history,
+    }
+    return Snapshot(tensors, notes)
+
+
+def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, averaged: _Average) -> None:
+    def part(prefix: str) -> dict[str, Tensor]:
+        return {n.removeprefix(prefix): t for n, t in saved.tensors.items() if n.startswith(prefix)}
+
+    run.generator.set_state(saved.tensors["generator"])
+    phase.learner.module.load_state_dict(part("module."))
+    averaged.module.load_state_dict(part("average."))
+    own = phase.learner.tensors()
+    for name, tensor in part("learner.").items():
+        own[name].copy_(tensor)
+    for i, parameter in enumerate(optimizer.param_groups[0]["params"]):
+        optimizer.state[parameter] = part(f"optimizer.{i}.")
+    notes = saved.notes
+    run.epoch, run.lr_scale, run.history = notes["epoch"], notes["lr_scale"], notes["history"]
+    run.best = _Best(notes["score"], notes["watched"], notes["stale"], part("best."))

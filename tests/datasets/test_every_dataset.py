@@ -1,0 +1,196 @@
+"""What must hold for every data set, found by discovery over `list_datasets()`."""
+
+import pickle
+import subprocess
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import askless.datasets
+from askless.datasets import DatasetNotFound, Info, describe, list_datasets, load_dataset, sets
+from askless.datasets.base import Dataset
+
+NAMES = list_datasets()
+GENERATED = [name for name in NAMES if describe(name).options]
+FIXED = [name for name in NAMES if not describe(name).options]
+
+
+def loaded(name: str) -> Dataset:
+    try:
+        return load_dataset(name)
+    except DatasetNotFound:
+        pytest.skip(f"the file of {name!r} is not in the data home; set ASKLESS_DATA")
+
+
+def features_of(data: Dataset) -> set[str]:
+    grouped = {column for columns in data.groups.values() for column in columns}
+    return {name for name in data.frame.columns if name not in grouped} | set(data.groups)
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestDeclaredFacts:
+    def test_name(self, name):
+        assert describe(name).name == name
+        assert loaded(name).name == name
+
+    def test_rows_columns_and_features(self, name):
+        data, info = loaded(name), describe(name)
+        assert data.frame.shape == (info.rows, info.columns)
+        assert data.target.shape == (info.rows,)
+        assert data.frame.index.equals(data.target.index)
+        assert info.features == len(features_of(data))
+        assert data.frame.columns.is_unique
+
+    def test_task_and_classes(self, name):
+        data, info = loaded(name), describe(name)
+        assert not data.target.isna().any()
+        if info.task == "classification":
+            assert tuple(sorted(data.target.unique())) == info.classes
+        else:
+            assert info.task == "regression"
+            assert info.classes == ()
+            assert data.target.dtype == np.float64
+
+    def test_groups_are_disjoint_columns_of_the_table(self, name):
+        data = loaded(name)
+        grouped = [column for columns in data.groups.values() for column in columns]
+        assert set(grouped) <= set(data.frame.columns)
+        assert len(grouped) == len(set(grouped))
+        assert all(len(columns) > 1 for columns in data.groups.values())
+
+    def test_costs_name_every_feature_or_none(self, name):
+        data = loaded(name)
+        assert set(data.costs) in (set(), features_of(data))
+        assert all(cost > 0 for cost in data.costs.values())
+
+    def test_words(self, name):
+        info = describe(name)
+        assert info.description.endswith(".") or info.description.endswith("?")
+        assert info.source
+        assert info.licence
+
+    def test_every_column_says_something_and_holds_a_known_kind(self, name):
+        frame = loaded(name).frame
+        for column in frame:
+            kind = frame[column].dtype
+            assert pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_string_dtype(frame[column].dropna())
+        assert (frame.nunique() > 1).sum() >= len(frame.columns) - 3  # three corner pixels of the digits are blank
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_user_changes_stays_with_the_user(name):
+    data = loaded(name)
+    before = data.frame.iloc[0, 0]
+    data.frame.iloc[0, 0] = data.frame.iloc[1, 0]
+    data.groups.clear()
+    data.costs.clear()
+    again = load_dataset(name)
+    assert again.frame.iloc[0, 0] == before
+    assert again.groups == {name: list(columns) for name, columns in describe(name).groups.items()}
+    assert again.costs == describe(name).costs
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pickles(name):
+    data = loaded(name)
+    copy = pickle.loads(pickle.dumps(data))
+    pd.testing.assert_frame_equal(copy.frame, data.frame)
+    assert copy.info == data.info
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_same_seed_same_table(name):
+    one, two = (load_dataset(name, n=200, random_state=7) for _ in range(2))
+    pd.testing.assert_frame_equal(one.frame, two.frame)
+    pd.testing.assert_series_equal(one.target, two.target)
+    assert len(one.frame) == 200
+    other = load_dataset(name, n=200, random_state=8)
+    assert not one.frame.equals(other.frame)
+    assert not one.target.equals(other.target)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_seed_may_be_a_generator_or_none(name):
+    first = load_dataset(name, n=50, random_state=np.random.default_rng(3)).frame
+    pd.testing.assert_frame_equal(first, load_dataset(name, n=50, random_state=3).frame)
+    one, two = (load_dataset(name, n=50, random_state=None).frame for _ in range(2))
+    assert not one.equals(two)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_one_row_is_enough(name):
+    assert load_dataset(name, n=1).frame.shape == (1, describe(name).columns)
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, True, "ten"])
+def test_a_number_of_rows_that_is_none(n):
+    with pytest.raises(ValueError, match=r"the number of rows is .*; it must be an integer of at least 1"):
+        load_dataset("triage", n=n)
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_fixed_table_takes_no_options(name):
+    with pytest.raises(ValueError, match=f"'{name}' has no option 'n'; it takes no options: it is a fixed table"):
+        load_dataset(name, n=10)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_generator_names_its_options(name):
+    with pytest.raises(ValueError, match=f"'{name}' has no option 'seed'; it takes n and random_state"):
+        load_dataset(name, seed=10)
+
+
+@pytest.mark.parametrize("lookup", [load_dataset, describe])
+def test_unknown_names(lookup):
+    with pytest.raises(ValueError, match="there is no data set 'triaje'; did you mean 'triage'"):
+        lookup("triaje")
+    with pytest.raises(ValueError, match=r"there is no data set 'qqq'; there are breast_cancer, .*wine"):
+        lookup("qqq")
+    with pytest.raises(ValueError, match="there is no data set '__all__'"):
+        lookup("__all__")
+
+
+def test_every_family_exports_all_its_sets():
+    families = [import_module(f"{sets.__name__}.{module.name}") for module in iter_modules(sets.__path__)]
+    offered = {name for family in families for name in family.__all__ if hasattr(getattr(family, name), "load")}
+    assert offered == set(sets.__all__)
+    assert sets.__all__ == sorted(sets.__all__)
+    assert sorted(sets.__all__) == NAMES
+
+
+def test_the_public_names():
+    for name in askless.datasets.__all__:
+        assert getattr(askless.datasets, name) is not None
+
+
+def test_what_comes_along():
+    assert {name for name in NAMES if not describe(name).without_download} == {"spam"}
+    assert all(describe(name).available for name in NAMES if describe(name).without_download)
+
+
+def test_info_counts_a_group_once():
+    info = Info(
+        name="a",
+        description="",
+        task="regression",
+        rows=1,
+        columns=5,
+        source="",
+        licence="",
+        groups={"pair": ("x", "y")},
+    )
+    assert info.features == 4
+
+
+def test_importing_and_describing_loads_neither_pandas_nor_sklearn():
+    code = (
+        "import sys; from askless.datasets import describe, list_datasets\n"
+        "for name in list_datasets(): describe(name).available\n"
+        "print([m for m in ('pandas', 'sklearn', 'scipy', 'torch') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert out.stdout.strip() == "[]"

@@ -1,0 +1,142 @@
+"""Answers of an interview: the same code as tables, other errors."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from askless.core.interview import AnswerCodec
+from askless.encoding import TableEncoder
+from askless.exceptions import InterviewError
+
+TRAIN = pd.DataFrame(
+    {
+        "age": [20.0, 30.0, 40.0, 70.0, 33.0],
+        "sex": ["f", "m", None, "f", "m"],
+        "smokes": [True, None, False, True, True],
+        "sbp": [120.0, None, 140.0, 110.0, 90.0],
+        "dbp": [80.0, 85.0, None, 60.0, 70.0],
+        "stage": pd.Categorical([1, 2, 3, 1, 2], ordered=True),
+    }
+)
+ENCODER = TableEncoder.fit(TRAIN, groups={"blood pressure": ["sbp", "dbp"]})
+AGE, SEX, SMOKES, PRESSURE, STAGE = range(5)
+
+
+def test_it_is_an_answer_codec():
+    codec: AnswerCodec = ENCODER
+    columns = codec.encode_answer(AGE, 25)
+    assert columns is not None
+    assert columns.shape == (2,)
+    assert columns.dtype == np.float32
+
+
+def agrees(feature, answer, column_values):
+    """Whether the answer's columns are those of a table that holds it."""
+    table = pd.DataFrame({name: TRAIN[name][:1].astype(object) for name in TRAIN})
+    for name, value in column_values.items():
+        table[name] = pd.Series([value], dtype=object)
+    cases = ENCODER.transform(table)
+    described = ENCODER.schema.features[feature]
+    columns = ENCODER.encode_answer(feature, answer)
+    if not cases.present[0, feature]:
+        return columns is None
+    return columns.tobytes() == cases.x[0, described.start : described.stop].tobytes()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.one_of(st.floats(allow_infinity=False), st.integers(-(10**12), 10**12), st.booleans(), st.none()))
+def test_numbers_agree_with_tables(value):
+    assert agrees(AGE, value, {"age": value})
+    assert agrees(AGE, "" if value is None else str(float(value)), {"age": value})
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.floats(allow_infinity=False, width=64), min_size=1, max_size=400))
+def test_numbers_agree_with_long_columns(values):
+    x = ENCODER.transform(TRAIN.iloc[[0] * len(values)].assign(age=values)).x
+    for value, row in zip(values, x, strict=True):
+        columns = ENCODER.encode_answer(AGE, value)
+        assert (columns is None) == np.isnan(value)
+        assert columns is None or columns.tobytes() == row[:2].tobytes()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(["f", "m", " f", "x", "", None, float("nan"), "NA", "?"]))
+def test_categories_agree_with_tables(value):
+    assert agrees(SEX, value, {"sex": value})
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from([True, False, 0, 1, "yes", "N", "TRUE", "f", 1.0, np.True_, None, ""]))
+def test_booleans_agree_with_tables(value):
+    assert agrees(SMOKES, value, {"smokes": value})
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.dictionaries(
+        st.sampled_from(["sbp", "dbp"]), st.one_of(st.none(), st.floats(50, 250), st.sampled_from(["120", "NA"]))
+    )
+)
+def test_groups_agree_with_tables(answer):
+    assert agrees(PRESSURE, answer, {"sbp": None, "dbp": None, **answer})
+
+
+def test_answers_that_say_nothing():
+    for feature in range(5):
+        for answer in (None, float("nan"), "", "NA", pd.NA, pd.NaT, {}):
+            assert ENCODER.encode_answer(feature, answer) is None
+    assert ENCODER.encode_answer(SEX, "unseen") is None
+    assert ENCODER.encode_answer(STAGE, 9) is None
+    assert ENCODER.encode_answer(PRESSURE, {"sbp": None, "dbp": float("nan")}) is None
+
+
+def test_choices_may_be_answered_as_text():
+    assert ENCODER.encode_answer(STAGE, "2").tolist() == ENCODER.encode_answer(STAGE, 2.0).tolist() == [0, 1, 0]
+
+
+def test_a_single_column_may_be_answered_by_name():
+    assert ENCODER.encode_answer(AGE, {"age": 25}).tolist() == ENCODER.encode_answer(AGE, 25).tolist()
+
+
+@pytest.mark.parametrize(
+    ("feature", "answer", "message"),
+    [
+        (
+            AGE,
+            "old",
+            r"^the answer to 'age': 'old' is not a number; it takes a number \(from 20 to 70 in the training",
+        ),
+        (AGE, float("inf"), "the answer to 'age': infinity.* it takes a number"),
+        (AGE, "-inf", "the answer to 'age': infinity"),
+        (AGE, 10**400, "the answer to 'age': infinity"),
+        (AGE, 1j, "Complex"),
+        (AGE, [25], "the answer to 'age': .* is a list"),
+        (AGE, np.array([25.0]), "is a ndarray"),
+        (AGE, dt.date(2020, 1, 1), "age in days"),
+        (AGE, {"years": 25}, "'age' has no part 'years'; it takes 'age'"),
+        (SEX, 5, "the answer to 'sex': 5 is a number.*; it takes one of 'f', 'm'"),
+        (SEX, True, "True is a boolean"),
+        (SMOKES, "maybe", "the answer to 'smokes': 'maybe' is neither true nor false; it takes yes or no"),
+        (SMOKES, 2.5, "2.5 is neither"),
+        (PRESSURE, 120, r"the answer to 'blood pressure' is a mapping \{'sbp': ..., 'dbp': ...\}, not 120"),
+        (
+            PRESSURE,
+            {"spb": 120},
+            r"'blood pressure' has no part 'spb' \(did you mean 'sbp'\?\); it takes 'sbp', 'dbp'",
+        ),
+        (
+            PRESSURE,
+            {"dbp": "high"},
+            "the answer to 'blood pressure', 'dbp': 'high' is not a number; it takes a number",
+        ),
+    ],
+    ids=str,
+)
+def test_answers_that_do_not_fit(feature, answer, message):
+    with pytest.raises(InterviewError, match=message):
+        ENCODER.encode_answer(feature, answer)
