@@ -69,7 +69,8 @@ def plot_selection_frequency(trajectory: Trajectory, *, max_features: int = 25, 
 
 def _left_out(shown: int, asked: int, features: int) -> str:
     """A second line for the axis label, empty if every feature is shown."""
-    never = f"; {features - asked} were never asked" if asked < features else ""
+    rest = features - asked
+    never = f"; {rest} {'was' if rest == 1 else 'were'} never asked" if rest else ""
     return f"\n(shown: {shown} of {features} features{never})" if shown < features else ""
 
 
