@@ -338,7 +338,7 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
     estimator.history_ = []
     names = model.encoder.columns
     estimator.n_features_in_ = len(names)
-    if model.encoder._named:
+    if model.encoder.named:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if model.task == "classification":
         estimator.classes_ = np.array(model.classes)

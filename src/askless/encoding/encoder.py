@@ -36,12 +36,13 @@ class TableEncoder:
 
     schema: Schema
     columns: tuple[str, ...]
+    named: bool  # the columns' names are the user's, not x0, x1, ...
 
     def __init__(
         self, columns: Sequence[str], features: Sequence[FeatureCodec], prices: Sequence[float], *, named: bool
     ) -> None:
         self.columns = tuple(columns)
-        self._features, self._named = tuple(features), named
+        self._features, self.named = tuple(features), named
         described: list[Feature] = []
         start = 0
         for codec, price in zip(self._features, prices, strict=True):
@@ -150,7 +151,7 @@ class TableEncoder:
         absent = [name for name in needed if name not in at]
         if columns.named and not absent:
             return at
-        if columns.named and self._named:
+        if columns.named and self.named:
             raise TableError("the table lacks " + ", ".join(f"{name!r}{did_you_mean(name, at)}" for name in absent))
         if len(columns) != len(self.columns):
             raise TableError(
@@ -165,7 +166,7 @@ class TableEncoder:
         """All that `from_json` needs, as JSON can hold it; floats survive bit for bit."""
         return {
             "columns": list(self.columns),
-            "named": self._named,
+            "named": self.named,
             "features": [
                 {"name": codec.name, "cost": feature.cost, "parts": [codec_to_json(part) for part in codec.parts]}
                 for feature, codec in zip(self.schema.features, self._features, strict=True)

@@ -50,26 +50,31 @@ class NetPolicy:
 
 
 class NetPredictor:
-    """Class probabilities, or a mean with a standard deviation, from a network."""
+    """Class probabilities, or a mean with a standard deviation, from a network; where nothing is known, a prior."""
 
     def __init__(
         self,
         network: Network,
         *,
         classes: bool,
+        prior: np.ndarray,
         offset: float = 0.0,
         scale: float = 1.0,
         spread_weight: np.ndarray | None = None,
     ) -> None:
         self.network = network
         self.classes = classes
+        self.prior = prior  # (outputs,) frequencies of the classes, or the mean, in the training rows
         self.offset, self.scale = offset, scale  # of the regression target
         self.spread_weight = spread_weight  # (hidden + 1,): log variance of the residual, the bias last
 
     def predict(self, state: State) -> Array:
         """(n, classes) probabilities, or (n, 1) means."""
         outputs = self.network(state.x, state.known)
-        return _softmax(outputs) if self.classes else outputs * self.scale + self.offset
+        xp = array_namespace(outputs)
+        told = _softmax(outputs) if self.classes else outputs * self.scale + self.offset
+        empty = ~xp.any(state.known, axis=1)
+        return xp.where(empty[:, None], constant_like(self.prior, told, dtype=told.dtype)[None, :], told)
 
     def spread(self, state: State) -> Array | None:
         """(n,) the standard deviation of a regression's prediction, where it was learned."""
@@ -85,18 +90,19 @@ class NetPredictor:
         return {"classes": self.classes, "offset": self.offset, "scale": self.scale}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The network's weights, and the spread's."""
+        """The network's weights, the prior, and the spread's weights."""
         extra = {} if self.spread_weight is None else {"spread_weight": self.spread_weight}
-        return self.network.arrays() | extra
+        return self.network.arrays() | {"prior": self.prior} | extra
 
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetPredictor:
         """The predictor that `config` and `arrays` came from."""
         rest = dict(arrays)
-        spread = rest.pop("spread_weight", None)
+        spread, prior = rest.pop("spread_weight", None), rest.pop("prior")
         return cls(
             Network.build(rest),
             classes=bool(config["classes"]),
+            prior=prior,
             offset=float(config["offset"]),
             scale=float(config["scale"]),
             spread_weight=spread,

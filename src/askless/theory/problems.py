@@ -62,7 +62,7 @@ def noisy_xor() -> DiscreteProblem:
     columns = [("ya", np.full((2, 2), 0.5)), ("yab", parity)]
     columns += [
         (f"y{name}", _bit(np.array([1 - right, right])))
-        for name, right in zip("cde", (0.625, 0.59, 0.555), strict=True)
+        for name, right in zip("cde", (0.625, 0.565, 0.545), strict=True)
     ]
     features = {"left": 1, "right": 1, "weak_0": 1, "weak_1": 1, "weak_2": 1}
     return DiscreteProblem("noisy_xor", features, _table(_bit(np.array(0.5)), columns))

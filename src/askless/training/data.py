@@ -45,6 +45,14 @@ class Problem:
         y = self.y_train.astype(np.float64)
         return float(y.mean()), float(y.std()) or 1.0
 
+    @cached_property
+    def prior_outputs(self) -> Tensor:
+        """(outputs,) what to predict before anything is known, as the loss takes it: log frequencies, or 0."""
+        if self.task == "regression":
+            return torch.zeros(1)
+        counts = np.bincount(self.y_train, minlength=self.n_classes)
+        return torch.from_numpy(np.log(counts / counts.sum())).float()
+
     def tensors(self, part: Literal["train", "valid"]) -> Tensors:
         """The rows of one part as torch tensors."""
         cases, y = (self.train, self.y_train) if part == "train" else (self.valid, self.y_valid)

@@ -28,15 +28,19 @@ class LivePolicy:
 
 
 class LivePredictor:
-    """A predictor network; `predict` gives what the loss takes: logits, or standardised means."""
+    """A predictor network; `predict` gives what the loss takes: logits, or standardised means.
 
-    def __init__(self, module: MaskedMLP) -> None:
-        self.module = module
+    Where nothing is known, the answer is the training rows' own: how frequent each class is, or their mean.
+    """
+
+    def __init__(self, module: MaskedMLP, problem: Problem) -> None:
+        self.module, self.prior = module, problem.prior_outputs
 
     def predict(self, state: State) -> Tensor:
         """(n, outputs)."""
-        outputs: Tensor = self.module(state.x, state.known.to(state.x.dtype))
-        return outputs
+        known = state.known.to(state.x.dtype)
+        outputs: Tensor = self.module(state.x, known)
+        return torch.where(known.any(dim=1, keepdim=True), outputs, self.prior)
 
 
 def validation_rollout(policy: Policy, predictor: Predictor, valid: Tensors, problem: Problem) -> Trajectory:

@@ -57,9 +57,11 @@ def exported_predictor(module: MaskedMLP, policy: Policy, problem: Problem) -> N
     """The trained predictor for the torch-free runtime; a regression's gets its spread along `policy`."""
     offset, scale = problem.target_scale
     regression = problem.task == "regression"
+    prior = problem.prior_outputs.double()
     return NetPredictor(
         module.network(),
         classes=not regression,
+        prior=(prior * scale + offset if regression else torch.softmax(prior, dim=0)).float().numpy(),
         offset=offset,
         scale=scale,
         spread_weight=fit_spread(module, policy, problem) if regression else None,

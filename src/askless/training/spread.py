@@ -22,7 +22,7 @@ def fit_spread(module: MaskedMLP, policy: Policy, problem: Problem) -> np.ndarra
     The residuals are those of the validation rows along real roll-outs: the training rows' are too small.
     """
     valid = problem.tensors("valid")
-    recording = _Recording(module)
+    recording = _Recording(module, problem)
     validation_rollout(policy, recording, valid, problem)
     hidden = torch.cat(recording.hidden)  # (states, hidden)
     squared = (torch.cat(recording.means) - valid.y.repeat(len(recording.means))).square()
@@ -45,15 +45,14 @@ def fit_spread(module: MaskedMLP, policy: Policy, problem: Problem) -> np.ndarra
 class _Recording(LivePredictor):
     """Keeps the last hidden layer and the mean at every step."""
 
-    def __init__(self, module: MaskedMLP) -> None:
-        super().__init__(module)
+    def __init__(self, module: MaskedMLP, problem: Problem) -> None:
+        super().__init__(module, problem)
         self.hidden: list[Tensor] = []
         self.means: list[Tensor] = []
 
     def predict(self, state: State) -> Tensor:
         """(n, 1) standardised means."""
-        hidden = self.module.trunk(state.x, state.known.to(state.x.dtype))
-        mean: Tensor = self.module.head(hidden)
-        self.hidden.append(hidden)
+        mean = super().predict(state)
+        self.hidden.append(self.module.trunk(state.x, state.known.to(state.x.dtype)))
         self.means.append(mean[:, 0])
         return mean

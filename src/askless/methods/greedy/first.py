@@ -14,13 +14,12 @@ __all__ = ["first_question"]
 
 
 def first_question(predictor: MaskedMLP, parts: Sequence[Tensors]) -> Tensor:
-    """(features,) how much the predictor's loss falls when one feature is known, over the rows that have it."""
+    """(features,) how much the loss falls when one feature is known, over the rows that have it."""
     n_features = parts[0].present.shape[1]
     gain, count = torch.zeros(n_features), torch.zeros(n_features)
     with torch.no_grad():
         for rows in parts:
-            nothing = predictor(torch.zeros(1, rows.x.shape[1]), torch.zeros(1, n_features))
-            before = rows.loss(nothing.expand(len(rows), -1), rows.y)  # (n,)
+            before = rows.loss(rows.problem.prior_outputs.expand(len(rows), -1), rows.y)  # (n,)
             for feature in range(n_features):
                 mask = torch.zeros(len(rows), n_features)
                 mask[:, feature] = rows.present[:, feature].float()

@@ -8,8 +8,10 @@ import numpy as np
 import torch
 
 from askless.methods.base import Fitted
-from askless.methods.greedy.chains import ChainLearner
+from askless.methods.greedy.chains import ChainLearner, Chains
+from askless.methods.greedy.expected import ExpectedLearner
 from askless.methods.greedy.method import Greedy
+from askless.methods.greedy.relaxed import RelaxedLearner
 from askless.models import NetPolicy
 from askless.nn import NoiseBank, PolicyPredictor
 from askless.training import (
@@ -30,7 +32,8 @@ __all__ = ["fit_greedy"]
 
 PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 400  # at least
 EPOCHS, STEPS = 30, 1000
-VALIDATIONS = 15  # of an annealed schedule; each one costs about as much as an epoch
+POLISH_SHARE, POLISH_LR = 0.3, 1e-3  # of the epochs, and the learning rate, of the last phase
+VALIDATIONS = 12  # in a phase; each one costs about as much as an epoch
 
 
 def fit_greedy(
@@ -50,22 +53,31 @@ def fit_greedy(
         widest = max(len(problem.schema), *method.hidden)
         noise = NoiseBank(method.batch_size, widest, method.dropout, generator, seed)
         pretraining = SubsetLearner(module.predictor, problem, noise, bernoulli_sets, method.batch_size, seed)
-        chains = ChainLearner(
-            module,
+        chains = Chains(
             problem,
-            noise,
             batch_size=method.batch_size,
             states_per_row=method.states_per_row,
             random_subsets=method.subsets == "random",
-            exact_first=method.first == "exact",
-            relaxed_validation=method.schedule == "staged",
+            generator=generator,
             seed=seed,
         )
-        phases = [_pretraining(method, pretraining), *_selection(method, chains)]
+        relaxed = RelaxedLearner(
+            module,
+            problem,
+            chains,
+            noise,
+            exact_first=method.first == "exact",
+            watch_relaxed_loss=method.schedule == "staged",
+            seed=seed,
+        )
+        phases = [_pretraining(method, pretraining), *_selection(method, relaxed)]
+        if method.polish:
+            expected = ExpectedLearner(module, problem, chains, noise, exact_first=method.first == "exact")
+            phases.append(_polish(phases[-1].epochs, expected, method.average))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
-        first = chains.first if method.first == "exact" else None
-        predictor = exported_predictor(module.predictor, LivePolicy(module.policy, first), problem)
-    policy = NetPolicy(module.policy.network(), None if first is None else first.numpy().copy())
+        predictor = exported_predictor(module.predictor, LivePolicy(module.policy, relaxed.first), problem)
+    first = None if relaxed.first is None else relaxed.first.numpy().copy()
+    policy = NetPolicy(module.policy.network(), first)
     return Fitted(policy, predictor, history, _summary(history))
 
 
@@ -83,37 +95,46 @@ def _pretraining(method: Greedy, learner: SubsetLearner) -> Phase:
 def _selection(method: Greedy, learner: ChainLearner) -> list[Phase]:
     """The joint training: one annealed phase, or one phase for each temperature."""
     hot, cold = method.temperatures
-    epochs = method.epochs or enough_epochs(learner.n_batches, EPOCHS, STEPS)
+    epochs = method.epochs or enough_epochs(learner.chains.n_batches, EPOCHS, STEPS)
+    common: dict[str, Any] = {
+        "lr": method.learning_rate,
+        "weight_decay": method.weight_decay,
+        "average": method.average,
+        "keep_best_of": "policy",
+    }
     if method.schedule == "annealed":
-        phase = Phase(
-            "policy",
-            learner,
-            epochs,
-            lr=method.learning_rate,
-            weight_decay=method.weight_decay,
-            temperature=(hot, cold),
-            average=method.average,
-            validate_every=max(1, epochs // VALIDATIONS),
-        )
-        return [phase]
+        every = max(1, epochs // VALIDATIONS)
+        return [Phase("policy", learner, epochs, temperature=(hot, cold), validate_every=every, **common)]
     return [
         Phase(
             "policy",
             learner,
             epochs,
-            lr=method.learning_rate,
-            weight_decay=method.weight_decay,
             temperature=(temperature, temperature),
             schedule="plateau",
             monitor="relaxed_loss",
             patience=method.patience,
-            keep_best_of="policy",
+            **common,
         )
         for temperature in np.geomspace(hot, cold, method.stages).tolist()
     ]
 
 
+def _polish(epochs: int, learner: ChainLearner, average: float) -> Phase:
+    """The last phase; without dropout and decay it may overfit, but the best of all phases is what is kept."""
+    epochs = max(1, round(POLISH_SHARE * epochs))
+    return Phase(
+        "polish",
+        learner,
+        epochs,
+        lr=POLISH_LR,
+        average=average,
+        validate_every=max(1, epochs // VALIDATIONS),
+        keep_best_of="policy",
+    )
+
+
 def _summary(history: list[dict[str, Any]]) -> dict[str, Any]:
     """What a model file says of the training: no times, so that the same seed gives the same bytes."""
-    losses = [row["valid_loss"] for row in history if row["phase"] == "policy" and "valid_loss" in row]
+    losses = [row["valid_loss"] for row in history if row["phase"] != "pretraining" and "valid_loss" in row]
     return {"epochs": len(history), "best_validation_loss": min(losses) if losses else None}

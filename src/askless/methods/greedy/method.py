@@ -33,6 +33,7 @@ class Greedy(Method):
         for each temperature, as in the paper.
     temperatures : the first and the last temperature.
     stages : how many temperatures a staged schedule has, geometrically spaced.
+    polish : whether to end with a phase that minimises the expected loss itself, without relaxation.
     epochs : passes over the states (at most, in each stage); None picks enough of them for 1,000 steps.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     states_per_row : how many partial records each training row keeps.
@@ -52,6 +53,7 @@ class Greedy(Method):
         schedule: Literal["annealed", "staged"] = "annealed",
         temperatures: tuple[float, float] = (1.0, 0.1),
         stages: int = 5,
+        polish: bool = True,
         epochs: int | None = None,
         pretrain_epochs: int | None = None,
         states_per_row: int = 2,
@@ -69,6 +71,7 @@ class Greedy(Method):
         self.schedule = schedule
         self.temperatures = temperatures
         self.stages = stages
+        self.polish = polish
         self.epochs = epochs
         self.pretrain_epochs = pretrain_epochs
         self.states_per_row = states_per_row
