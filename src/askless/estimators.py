@@ -290,7 +290,8 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,) the most probable class."""
-        labels: np.ndarray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        codes = self.predict_proba(X).argmax(axis=1)
+        labels: np.ndarray = self.classes_[codes]
         return labels
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from askless.core import (
     Interview,
     MaxFeatures,
     Missing,
+    Part,
     Policy,
     Predictor,
     Schema,
@@ -23,6 +24,7 @@ from askless.core import (
     cost_model,
     rollout,
 )
+from askless.core.costs import checked_price
 from askless.core.stopping import as_rules
 from askless.encoding import TableEncoder
 from askless.tables import row_chunks
@@ -67,6 +69,8 @@ class FittedModel:
         """Ask every row of the table."""
         prices = cost_model(costs, self.schema)
         rules = self._rules(max_features, stopping)
+        available = self._mask(available, "available", len(table))
+        known = self._mask(known, "known", len(table))
         parts = []
         for rows, cases in self._chunks(table):
             part = rollout(
@@ -77,8 +81,8 @@ class FittedModel:
                 stopping=rules,
                 costs=prices,
                 missing=self.missing,
-                available=self._mask(available, "available", rows),
-                known=self._mask(known, "known", rows),
+                available=None if available is None else available[rows],
+                known=None if known is None else known[rows],
             )
             parts.append(part)
         return replace(Trajectory.join(parts), outputs=self.classes or ("mean",))
@@ -114,6 +118,47 @@ class FittedModel:
         sd = None if spread is None else spread(state)
         return told if sd is None else told | {"sd": float(sd[0])}
 
+    def checked(self) -> FittedModel:
+        """Itself, if its parts fit one another."""
+        if self.task not in get_args(Task) or self.missing not in get_args(Missing):
+            raise ValueError(f"the task is {self.task!r} and missing is {self.missing!r}")
+        distinct = len(set(self.classes))
+        if distinct < len(self.classes) or (distinct < 2 if self.task == "classification" else distinct > 0):
+            raise ValueError(f"a {self.task} has the classes {self.classes!r}")
+        if checked_budget(self.max_features, len(self.schema)) != self.max_features:
+            raise ValueError(f"max_features is {self.max_features!r} for {len(self.schema)} features")
+        for feature in self.schema.features:
+            checked_price(feature.name, feature.cost)
+        if not all(
+            isinstance(getattr(rule, "reason", None), str) and hasattr(rule, "stops") for rule in self.stopping
+        ):
+            raise ValueError(f"the stopping rules are {self.stopping!r}")
+        if not isinstance(self.settings, dict) or not isinstance(self.summary, dict):
+            raise ValueError("the settings and the summary are mappings")
+        self._try_out(known=False)
+        self._try_out(known=True)
+        return self
+
+    def _try_out(self, *, known: bool) -> None:
+        """Raise an error if the encoder, the policy and the predictor do not fit one another."""
+        mask = np.full((1, len(self.schema)), known)
+        x = np.zeros((1, self.schema.n_columns), dtype=np.float32)
+        outputs = len(self.classes) or 1
+        with np.errstate(all="ignore"):
+            for i, feature in enumerate(self.schema.features if known else ()):
+                x[0, feature.start : feature.stop] = self.encoder.encode_answer(
+                    i, {part.name: _example(part) for part in feature.parts}
+                )
+            scores = self.policy.score(State(x, mask, mask))
+            predicted = self.predictor.predict(State(x, mask, mask))
+        if scores.shape != mask.shape or predicted.shape != (1, outputs):
+            raise ValueError(
+                f"{len(self.schema)} features have scores of shape {scores.shape}, "
+                f"and {outputs} outputs predictions of shape {predicted.shape}"
+            )
+        if not np.isfinite(x).all() or not np.isfinite(predicted).all():
+            raise ValueError("an example case does not lead to a finite prediction")
+
     def _rules(
         self, max_features: int | None, stopping: StoppingRule | Sequence[StoppingRule] | None
     ) -> tuple[StoppingRule, ...]:
@@ -126,22 +171,22 @@ class FittedModel:
         for rows, part in row_chunks(table, ROWS_AT_ONCE):
             yield rows, self.encoder.transform(part)
 
-    def _mask(self, mask: Any, name: str, rows: slice) -> np.ndarray | None:
-        """(rows, features) bool: an array of the whole table's shape, or the names of features for all rows."""
+    def _mask(self, mask: Any, name: str, n_rows: int) -> np.ndarray | None:
+        """(rows, features) bool: an array of that shape, or the names of features for all rows."""
         if mask is None:
             return None
-        count = rows.stop - rows.start
+        shape = (n_rows, len(self.schema))
         if not hasattr(mask, "shape") and all(isinstance(item, str) for item in mask):
             row = np.zeros(len(self.schema), dtype=bool)
             row[[self.schema.index(item) for item in mask]] = True
-            return np.broadcast_to(row, (count, len(row)))
+            return np.broadcast_to(row, shape)
         array = np.asarray(mask)
-        if array.dtype != bool or array.ndim != 2 or array.shape[1] != len(self.schema) or array.shape[0] < rows.stop:
+        if array.dtype != bool or array.shape != shape:
             raise ValueError(
-                f"{name} must be a boolean array of shape (rows, {len(self.schema)}) or a list of feature names; "
+                f"{name} must be a boolean array of shape {shape} or a list of feature names; "
                 f"it is {array.dtype} of shape {array.shape}"
             )
-        return array[rows]
+        return array
 
 
 def checked_budget(max_features: Any, n_features: int) -> int:
@@ -150,3 +195,10 @@ def checked_budget(max_features: Any, n_features: int) -> int:
     if not whole or max_features < 1:
         raise ValueError(f"max_features is {max_features!r}; it must be an integer of at least 1")
     return min(int(max_features), n_features)
+
+
+def _example(part: Part) -> Any:
+    """A value that the part must take."""
+    if part.kind == "number":
+        return part.low
+    return True if part.choices is None else part.choices[0]

@@ -9,7 +9,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from askless.exceptions import TableError
-from askless.tables import column_names, is_frame, renamed
+from askless.tables import column_names, is_frame
 
 __all__ = ["checked_labels", "checked_numbers", "checked_table", "table_again"]
 
@@ -38,8 +38,6 @@ def table_again(estimator: Any, X: Any) -> Any:
             f"X has {width} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"
         )
-    if framed and not hasattr(estimator, "feature_names_in_"):  # learned from an array: its columns are x0, x1, ...
-        return renamed(X, tuple(f"x{i}" for i in range(width)))
     return X
 
 
@@ -85,6 +83,8 @@ def _one_dimensional(y: Any, n_rows: int) -> np.ndarray:
         check_consistent_length(np.empty(n_rows), values)
     if values.dtype.kind in "cmM":
         raise ValueError(f"y holds values of type {values.dtype}; give text, numbers or booleans")
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise ValueError(f"y holds infinity (first in row {np.flatnonzero(np.isinf(values))[0]}, counting from 0)")
     missing = np.flatnonzero(_is_missing(values))
     if len(missing):
         raise ValueError(

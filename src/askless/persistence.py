@@ -37,27 +37,9 @@ def write_model(model: FittedModel, path: str | os.PathLike[str]) -> None:
     """Write a model file in one step; the same model gives the same bytes."""
     from safetensors.numpy import save
 
-    manifest = {
-        "format": FORMAT_VERSION,
-        "task": model.task,
-        "classes": [_plain(label) for label in model.classes],
-        "encoder": model.encoder.to_json(),
-        "policy": _described(model.policy),
-        "predictor": _described(model.predictor),
-        "max_features": model.max_features,
-        "missing": model.missing,
-        "stopping": [_described(rule) for rule in model.stopping],
-        "settings": model.settings,
-        "summary": model.summary,
-    }
-    tensors = {
-        f"{part}.{name}": np.ascontiguousarray(array)
-        for part in ("policy", "predictor")
-        for name, array in getattr(model, part).arrays().items()
-    }
-    tensors = tensors or {"empty": np.zeros(1, dtype=np.float32)}
-    metadata = {"askless": json.dumps(manifest, sort_keys=True, allow_nan=False), "sha256": _NO_DIGEST}
-    content = _in_order(save(tensors, metadata))
+    model.checked()
+    metadata = {"askless": json.dumps(_manifest(model), sort_keys=True, allow_nan=False), "sha256": _NO_DIGEST}
+    content = _in_order(save(_tensors(model), metadata))
     digest = hashlib.sha256(content).hexdigest().encode()
     write_atomic(path, content.replace(b'"sha256":"' + _NO_DIGEST.encode(), b'"sha256":"' + digest, 1))
 
@@ -65,33 +47,71 @@ def write_model(model: FittedModel, path: str | os.PathLike[str]) -> None:
 def read_model(path: str | os.PathLike[str]) -> FittedModel:
     """The model in the file; anything that is not exactly what was written raises `ModelFileError`."""
     content = _verified(Path(path))
-    from safetensors import SafetensorError
+    try:
+        return _read(content)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from error
+    except Exception as error:  # whatever went wrong, the content is the reason
+        raise ModelFileError(f"{path} is not a model that this askless can read ({error!r})") from error
+
+
+def _read(content: bytes) -> FittedModel:
+    """The model that a file's bytes describe; all sorts of errors where they do not describe one."""
     from safetensors.numpy import load
 
-    try:
-        tensors = load(content)
-        manifest = json.loads(_header(content)["__metadata__"]["askless"])
-        version = manifest["format"]
-        if version != FORMAT_VERSION:
-            raise ModelFileError(
-                f"{path} has format version {version}; this askless reads version {FORMAT_VERSION}: update askless"
-            )
-        return FittedModel(
-            task=manifest["task"],
-            classes=tuple(manifest["classes"]),
-            encoder=TableEncoder.from_json(manifest["encoder"]),
-            policy=_built(manifest["policy"], tensors, "policy."),
-            predictor=_built(manifest["predictor"], tensors, "predictor."),
-            max_features=int(manifest["max_features"]),
-            missing=manifest["missing"],
-            stopping=tuple(_found(stopping_rules, rule)(**rule["config"]) for rule in manifest["stopping"]),
-            settings=manifest["settings"],
-            summary=manifest["summary"],
+    text = _header(content)["__metadata__"]["askless"]
+    manifest = json.loads(text)
+    version = manifest["format"]
+    if version != FORMAT_VERSION:
+        raise ModelFileError(
+            f"the format has version {version}; this askless reads version {FORMAT_VERSION}: update askless"
         )
-    except ModelFileError:
-        raise
-    except (SafetensorError, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise ModelFileError(f"{path} is not a model that this askless can read ({error})") from error
+    tensors = load(content)
+    model = FittedModel(
+        task=manifest["task"],
+        classes=tuple(manifest["classes"]),
+        encoder=TableEncoder.from_json(manifest["encoder"]),
+        policy=_built(manifest["policy"], tensors, "policy."),
+        predictor=_built(manifest["predictor"], tensors, "predictor."),
+        max_features=manifest["max_features"],
+        missing=manifest["missing"],
+        stopping=tuple(_found(stopping_rules, rule["name"])(**rule["config"]) for rule in manifest["stopping"]),
+        settings=manifest["settings"],
+        summary=manifest["summary"],
+    ).checked()
+    if (
+        json.dumps(_manifest(model), sort_keys=True, allow_nan=False) != text
+        or _tensors(model).keys() != tensors.keys()
+    ):
+        raise ValueError("the file holds more or other things than its model")
+    return model
+
+
+def _manifest(model: FittedModel) -> dict[str, Any]:
+    """All of the model but the tensors, as JSON can hold it."""
+    return {
+        "format": FORMAT_VERSION,
+        "task": model.task,
+        "classes": [_plain(label) for label in model.classes],
+        "encoder": model.encoder.to_json(),
+        "policy": _described(models, model.policy),
+        "predictor": _described(models, model.predictor),
+        "max_features": model.max_features,
+        "missing": model.missing,
+        "stopping": [_described(stopping_rules, rule) for rule in model.stopping],
+        "settings": model.settings,
+        "summary": model.summary,
+    }
+
+
+def _tensors(model: FittedModel) -> dict[str, np.ndarray]:
+    """Every array of the policy and the predictor by a name."""
+    tensors = {
+        f"{part}.{name}": np.ascontiguousarray(array)
+        for part in ("policy", "predictor")
+        for name, array in getattr(model, part).arrays().items()
+    }
+    return tensors or {"empty": np.zeros(1, dtype=np.float32)}  # safetensors writes no file without any
 
 
 def _verified(path: Path) -> bytes:
@@ -130,20 +150,20 @@ def _in_order(content: bytes) -> bytes:
     return len(header).to_bytes(8, "little") + header + content[8 + length :]
 
 
-def _described(part: Any) -> dict[str, Any]:
-    if not hasattr(part, "config"):
-        raise ValueError(f"{type(part).__name__} cannot be saved: it has no config()")
-    return {"name": type(part).__name__, "config": part.config()}
+def _described(module: Any, part: Any) -> dict[str, Any]:
+    name = type(part).__name__
+    if getattr(module, name, None) is not type(part) or not hasattr(part, "config"):
+        raise ValueError(f"{name} cannot be saved: a file holds what {module.__name__} exports")
+    return {"name": name, "config": part.config()}
 
 
 def _built(description: dict[str, Any], tensors: dict[str, np.ndarray], prefix: str) -> Any:
     arrays = {name.removeprefix(prefix): a for name, a in tensors.items() if name.startswith(prefix)}
-    return _found(models, description).build(description["config"], arrays)
+    return _found(models, description["name"]).build(description["config"], arrays)
 
 
-def _found(module: Any, description: dict[str, Any]) -> Any:
-    """The class that a description names, among those the module exports."""
-    name = description["name"]
+def _found(module: Any, name: str) -> Any:
+    """The class called `name`, among those the module exports."""
     if name not in module.__all__ or not isinstance(getattr(module, name), type):
         raise ModelFileError(f"the model needs {name!r}, which this askless does not have: update askless")
     return getattr(module, name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["column_names", "holdout", "is_frame", "renamed", "row_chunks", "take_rows"]
+__all__ = ["column_names", "holdout", "is_frame", "row_chunks", "take_rows"]
 
 
 def is_frame(table: Any) -> bool:
@@ -23,14 +23,6 @@ def column_names(frame: Any) -> list[Any]:
     """The names of a frame's columns, as they are."""
     names = frame.column_names if hasattr(type(frame), "column_names") else frame.columns
     return list(names)
-
-
-def renamed(frame: Any, names: tuple[str, ...]) -> Any:
-    """The frame with its columns called `names`, in order."""
-    import narwhals as nw
-
-    wrapped = nw.from_native(frame, eager_only=True)
-    return wrapped.rename(dict(zip(wrapped.columns, names, strict=True))).to_native()
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from askless.core.costs import CostModel
-from askless.core.protocols import Policy, Predictor
+from askless.core.protocols import Policy, Predictor, refuse_truth
 from askless.core.rollout import decide
 from askless.core.schema import Feature, Part, Schema
 from askless.core.state import State
@@ -80,6 +80,7 @@ class Interview:
         known: Mapping[str, Any] | None = None,
         unavailable: Iterable[str] = (),
     ) -> None:
+        refuse_truth(policy)
         self._policy, self._predictor = policy, predictor
         self._schema, self._codec = schema, codec
         self._costs, self._rules, self._describe = costs, as_rules(stopping), describe

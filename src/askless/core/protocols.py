@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from askless.core.arrays import Array
 from askless.core.state import State
 
-__all__ = ["Policy", "Predictor", "TruthPolicy"]
+__all__ = ["Policy", "Predictor", "TruthPolicy", "refuse_truth"]
 
 
 @runtime_checkable
@@ -55,3 +55,9 @@ class Predictor(Protocol):
     def predict(self, state: State) -> Array:
         """(n, outputs): class probabilities, or one mean."""
         ...
+
+
+def refuse_truth(policy: object) -> None:
+    """Raise an error if the policy looks at the truth."""
+    if getattr(policy, "needs_truth", False):
+        raise ValueError(f"{type(policy).__name__} looks at the truth; it serves as a control in experiments only")

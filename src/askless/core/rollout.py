@@ -13,7 +13,7 @@ import numpy as np
 
 from askless.core.arrays import Array, array_namespace, constant_like, device, take_columns
 from askless.core.costs import CostModel, Uniform
-from askless.core.protocols import Policy, Predictor
+from askless.core.protocols import Policy, Predictor, refuse_truth
 from askless.core.schema import Schema
 from askless.core.state import Cases, State
 from askless.core.stopping import Progress, StoppingRule, as_rules, first_stop, stop_reason
@@ -78,9 +78,9 @@ def rollout(
     xp = array_namespace(cases.x)
     rules = as_rules(stopping)
     costs = costs or Uniform()
+    if not allow_truth:
+        refuse_truth(policy)
     needs_truth = getattr(policy, "needs_truth", False)
-    if needs_truth and not allow_truth:
-        raise ValueError(f"{type(policy).__name__} looks at the truth; it serves as a control in experiments only")
     column_feature = constant_like(schema.column_feature, cases.x)
     n, n_features = cases.present.shape
     can_ask = askable(cases.present, missing, available)

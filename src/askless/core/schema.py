@@ -28,6 +28,8 @@ class Part:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"the kind of {self.name!r} is {self.kind!r}, not one of {', '.join(KINDS)}")
+        if not all(limit is None or isinstance(limit, (int, float)) for limit in (self.low, self.high)):
+            raise ValueError(f"the range of {self.name!r} is {self.low!r} to {self.high!r}")
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,8 @@ class Schema:
         if not self.features:
             raise ValueError("a schema needs at least one feature")
         index = {feature.name: i for i, feature in enumerate(self.features)}
-        if len(index) < len(self.features):
-            raise ValueError("two features have the same name")
+        if len(index) < len(self.features) or not all(isinstance(name, str) for name in index):
+            raise ValueError(f"the features' names must be text and distinct: {[f.name for f in self.features]}")
         position = 0
         for feature in self.features:
             if feature.start != position or feature.stop <= feature.start:

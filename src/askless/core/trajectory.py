@@ -86,5 +86,6 @@ class Trajectory:
         )
         labels = self.outputs or tuple(range(self.predictions.shape[2]))
         for j, label in enumerate(labels):
-            frame[label if isinstance(label, str) else f"p({label})"] = self.predictions[rows, steps, j]
+            name = "mean" if self.outputs == ("mean",) else f"p({label})"  # a class may be called "cost"
+            frame[name] = self.predictions[rows, steps, j]
         return frame

@@ -68,6 +68,8 @@ class Network:
         )
         if not fits:
             raise ValueError("the layers of the network do not fit one another")
+        if any(array.dtype.kind != "f" for array in self.arrays().values()):
+            raise ValueError("a network's weights are floating-point numbers")
         return self
 
 

@@ -46,7 +46,10 @@ class NetPolicy:
         """The policy that `arrays` came from."""
         rest = dict(arrays)
         first = rest.pop("first", None)
-        return cls(Network.build(rest), first)
+        network = Network.build(rest)
+        if first is not None and first.shape != network.biases[-1].shape:
+            raise ValueError(f"there are first scores of shape {first.shape} for {network.biases[-1].shape} features")
+        return cls(network, first)
 
 
 class NetPredictor:
@@ -99,9 +102,14 @@ class NetPredictor:
         """The predictor that `config` and `arrays` came from."""
         rest = dict(arrays)
         spread, prior = rest.pop("spread_weight", None), rest.pop("prior")
+        network, classes = Network.build(rest), config["classes"]
+        if prior.shape != network.biases[-1].shape or classes is not (len(prior) > 1):
+            raise ValueError(f"the predictor has {network.biases[-1].shape} outputs and a prior of {prior.shape}")
+        if spread is not None and spread.shape != (len(network.weights[-1]) + 1,):
+            raise ValueError(f"the weights of the spread have the shape {spread.shape}")
         return cls(
-            Network.build(rest),
-            classes=bool(config["classes"]),
+            network,
+            classes=classes,
             prior=prior,
             offset=float(config["offset"]),
             scale=float(config["scale"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ class Ranking:
     def score(self, state: State) -> Array:
         """(n, features), the same row for every case."""
         xp = array_namespace(state.x)
+        if self.scores.shape != (state.asked.shape[1],):
+            raise ValueError(f"there are scores of shape {self.scores.shape} for {state.asked.shape[1]} features")
         row = constant_like(self.scores, state.x, dtype=xp.float64)
         return xp.broadcast_to(row[None, :], state.asked.shape)
 
@@ -63,4 +66,4 @@ class RandomOrder:
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> RandomOrder:
         """The policy that `config` came from."""
-        return cls(int(config["seed"]))
+        return cls(index(config["seed"]))

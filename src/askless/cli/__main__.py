@@ -1,0 +1,8 @@
+"""`python -m askless.cli` is `askless`."""
+
+import sys
+
+from askless.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

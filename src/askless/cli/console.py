@@ -1,0 +1,62 @@
+"""Standard output, as rich sees it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = ["count", "interactive", "make_console", "make_table", "quoted", "say"]
+
+PIPE_WIDTH = 140  # columns, where there is no terminal that says
+
+
+def make_console() -> Console:
+    """Standard output. Names and answers are shown as they are: nothing in them is taken for markup."""
+    from rich.console import Console
+
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a name that the terminal's encoding lacks is no reason to stop
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(markup=False, highlight=False, emoji=False, width=width)
+
+
+def say(console: Console, text: str = "", style: str | None = None) -> None:
+    """A line of text, which only the terminal wraps."""
+    console.print(text, style=style, soft_wrap=True)
+
+
+def make_table(*columns: str, numbers: int = 0, title: str | None = None) -> Table:
+    """A plain table, of whose columns the last `numbers` are numbers."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+    for i, name in enumerate(columns):
+        table.add_column(name, justify="right" if i >= len(columns) - numbers else "left", overflow="fold")
+    return table
+
+
+def interactive() -> bool:
+    """Whether a person sits at both ends."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def count(number: int, thing: str, things: str | None = None) -> str:
+    """A number and what it counts.
+
+    >>> count(1, "row"), count(4601, "row"), count(2, "class", "classes")
+    ('1 row', '4,601 rows', '2 classes')
+    """
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def quoted(path: str | Path) -> str:
+    """A path as a shell takes it."""
+    import shlex
+
+    return shlex.quote(str(path))

@@ -1,0 +1,124 @@
+"""CSV files: a header line, commas (or semicolons or tabs), UTF-8, also compressed by gzip.
+
+What a column holds must not depend on the chunk of rows that is read: columns of categories are read as text, so that
+007 stays 007 and a chunk of bare digits equals one with letters; the encoder takes any mixture in the others.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from askless.cli.chunks import Chunk
+from askless.exceptions import TableError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CsvTable"]
+
+SEPARATORS = (",", ";", "\t")
+# As the encoder sees it (but for Excel's #N/A); "None" may well be a category.
+MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null", "Null", "?"]
+
+
+class CsvTable:
+    """A table in a CSV file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._gzipped = path.endswith(".gz")
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, but for those without a name: these are row numbers that a program wrote."""
+        return [name for name in self._header[0] if name]
+
+    def read(self, text: Collection[str] = ()) -> pd.DataFrame:
+        """The whole table; the columns in `text` are not turned into numbers."""
+        with open(self.path, "rb") as file, self._explained():
+            frame: pd.DataFrame = self._parse(file, text, None)
+        return frame[self.names]
+
+    def chunks(self, rows: int, columns: Collection[str], text: Collection[str] = ()) -> Iterator[Chunk]:
+        """The table in chunks of at most `rows` rows, with those of the columns that it has."""
+        size = max(1, Path(self.path).stat().st_size)
+        kept = [name for name in self.names if name in columns]
+        with open(self.path, "rb") as file:
+            with self._explained():
+                reader = self._parse(file, text, rows)
+            start = 0
+            while True:
+                with self._explained():
+                    frame = next(reader, None)
+                if frame is None:
+                    return
+                yield Chunk(frame[kept].reset_index(drop=True), start, file.tell() / size)
+                start += len(frame)
+
+    def _parse(self, file: IO[bytes], text: Collection[str], rows: int | None) -> Any:
+        """What pandas reads: a frame, or a reader of frames of so many rows. All columns, to notice ragged lines."""
+        import pandas as pd
+
+        names, separator = self._header
+        return pd.read_csv(
+            file,
+            sep=separator,
+            header=0,
+            names=[name or f"\0{i}" for i, name in enumerate(names)],  # pandas wants them to differ
+            index_col=False,
+            dtype={name: "str" for name in names if name in text},
+            keep_default_na=False,
+            na_values=MISSING,
+            skipinitialspace=True,
+            encoding="utf-8-sig",
+            compression="gzip" if self._gzipped else None,
+            low_memory=False,
+            chunksize=rows,
+        )
+
+    @cached_property
+    def _header(self) -> tuple[list[str], str]:
+        """The names in the first line, and the separator: whichever makes the most of them."""
+        found: list[tuple[list[str], str]] = []
+        with self._explained():
+            for separator in SEPARATORS:
+                with self._open_text() as file:
+                    reader = csv.reader(file, delimiter=separator, skipinitialspace=True, strict=True)
+                    found.append(([name.strip() for name in next(reader, [])], separator))
+        names, separator = max(found, key=lambda pair: len(pair[0]))  # of equals the first: the comma
+        if not any(names):
+            raise TableError(f"{self.path} is empty; a table begins with a line of column names")
+        twice = [name for name, times in Counter(filter(None, names)).items() if times > 1]
+        if twice:
+            raise TableError(f"{self.path}: several columns have the same name: {', '.join(map(repr, twice))}")
+        return names, separator
+
+    def _open_text(self) -> IO[str]:
+        if self._gzipped:
+            return gzip.open(self.path, "rt", encoding="utf-8-sig", newline="")
+        return open(self.path, encoding="utf-8-sig", newline="")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Errors of reading as `TableError`s that name the file."""
+        import pandas as pd
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", pd.errors.ParserWarning)
+                yield
+        except UnicodeDecodeError:
+            raise TableError(f"{self.path} is not a CSV file in UTF-8") from None
+        except (csv.Error, pd.errors.ParserError, pd.errors.ParserWarning) as error:
+            raise TableError(f"{self.path} is not a CSV file that can be read: {error}") from None
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise TableError(f"{self.path} is damaged: {error}") from None

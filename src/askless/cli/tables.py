@@ -1,0 +1,64 @@
+"""The user's tables, by the ending of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from askless.cli.chunks import Chunk
+from askless.cli.csv_table import CsvTable
+from askless.cli.parquet_table import ParquetTable, parquet
+from askless.exceptions import TableError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from askless.fitted import FittedModel
+
+__all__ = ["Chunk", "as_category", "check_columns", "for_model", "is_parquet", "open_table", "parquet"]
+
+CSV, PARQUET = (".csv", ".tsv", ".txt", ".data"), (".parquet", ".pq")
+
+
+def open_table(path: str) -> CsvTable | ParquetTable:
+    """The table in a file, not yet read."""
+    return ParquetTable(path) if is_parquet(path) else CsvTable(path)
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a file's name says Parquet; False if it says CSV, and an error if neither."""
+    suffix = Path(path.removesuffix(".gz")).suffix.lower()
+    if suffix in CSV or (suffix in PARQUET and not path.endswith(".gz")):
+        return suffix in PARQUET
+    raise TableError(f"{path}: a table is a CSV ({', '.join(CSV)}, also with .gz) or Parquet ({PARQUET[0]}) file")
+
+
+def check_columns(wanted: Iterable[str], names: Collection[str], option: str, path: str) -> None:
+    """An error that names the first wanted column that is not there."""
+    from askless.encoding.errors import did_you_mean, listed
+
+    for name in wanted:
+        if name not in names:
+            raise TableError(
+                f"{option}: {path} has no column {name!r}{did_you_mean(name, names)}; the columns are {listed(names)}"
+            )
+
+
+def for_model(model: FittedModel, table: CsvTable | ParquetTable) -> tuple[set[str], set[str]]:
+    """Which columns of the table a model wants to see, and which of these as text."""
+    parts = [part for feature in model.schema.features for part in feature.parts]
+    needed = {part.name for part in parts}
+    if not needed <= set(table.names):  # found by position, or refused by the encoder in its own words
+        needed = set(table.names)
+    return needed, {part.name for part in parts if part.kind == "category"}
+
+
+def as_category(series: pd.Series) -> pd.Series:
+    """A column as categories: whole numbers if all of it are, so that 10 comes after 2, else text."""
+    import pandas as pd
+
+    text = [None if pd.isna(cell) else str(cell).strip() for cell in series]
+    whole = all(cell is None or (cell.lstrip("-").isdecimal() and str(int(cell)) == cell) for cell in text)
+    cells: list[Any] = [None if cell is None else int(cell) for cell in text] if whole else list(text)
+    return pd.Series(pd.Categorical(cells), index=series.index, name=series.name)

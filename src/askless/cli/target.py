@@ -1,0 +1,91 @@
+"""The column that is to be predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless.cli.tables import check_columns
+from askless.exceptions import TableError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["choose_task", "class_codes", "numbers", "split_target"]
+
+MOST_CLASSES = 20  # of whole numbers; more of them are taken for a quantity
+
+
+def split_target(
+    frame: pd.DataFrame, target: str, path: str, *, drop_missing: bool
+) -> tuple[pd.DataFrame, pd.Series, int]:
+    """The features, the target, and how many rows without a target were dropped."""
+    check_columns([target], list(frame.columns), "--target", path)
+    missing = frame[target].isna().to_numpy()
+    n_missing = int(missing.sum())
+    if n_missing and not drop_missing:
+        raise TableError(
+            f"{path}: the target {target!r} is missing in {n_missing:,} of {len(frame):,} rows, the first in row "
+            f"{int(np.argmax(missing))} (counting from 0); fill them in, or leave them out by --drop-missing-target"
+        )
+    kept = frame[~missing].reset_index(drop=True)
+    if len(kept) == 0:
+        raise TableError(f"{path}: the table has no rows" + (" with a target" if n_missing else ""))
+    return kept.drop(columns=target), _whole(kept[target]), n_missing
+
+
+def _whole(values: pd.Series) -> pd.Series:
+    """Floats that are whole numbers as integers: pandas reads integers as floats where some are missing."""
+    if values.dtype.kind == "O":
+        values = values.infer_objects()
+    if values.dtype.kind == "f" and np.isfinite(values).all() and (values % 1 == 0).all() and values.abs().max() < 2**53:
+        return values.astype(np.int64)
+    return values
+
+
+def choose_task(values: pd.Series) -> tuple[str, str]:
+    """What is to be learned of a target, and why.
+
+    >>> import pandas as pd
+    >>> choose_task(pd.Series([0, 1, 1]))
+    ('classification', 'its 2 values are whole numbers')
+    """
+    kind, distinct = values.dtype.kind, values.nunique()
+    if kind == "b":
+        return "classification", "it is true or false"
+    if kind not in "iuf":
+        return "classification", f"it is text ({distinct} different values)"
+    if kind == "f":
+        return "regression", "it holds numbers that are not whole"
+    if distinct > MOST_CLASSES:
+        return "regression", f"it holds {distinct} different numbers, more than {MOST_CLASSES}"
+    return "classification", f"its {distinct} values are whole numbers"
+
+
+def class_codes(values: pd.Series, classes: Sequence[Any], path: str) -> np.ndarray:
+    """(n,) the place of each label among a model's classes; 1, 1.0 and "1" are the same label."""
+    from askless.encoding.cells import key
+    from askless.encoding.errors import listed
+
+    place = {key(label): i for i, label in enumerate(classes)}
+    codes = np.array([place.get(key(value), -1) for value in values], dtype=np.int64)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise TableError(
+            f"{path}: row {row} (counting from 0) has the label {values.iloc[row]!r}, which the model does not know; "
+            f"its classes are {listed(classes)}"
+        )
+    return codes
+
+
+def numbers(values: pd.Series, path: str) -> np.ndarray:
+    """(n,) the target of a regression."""
+    import pandas as pd
+
+    read = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
+    if not np.isfinite(read).all():
+        row = int(np.argmax(~np.isfinite(read)))
+        raise TableError(f"{path}: the target in row {row} (counting from 0) is {values.iloc[row]!r}, not a number")
+    return read

@@ -1,0 +1,96 @@
+"""The expected-loss phase and the first question, against loops."""
+
+import torch
+from algorithm_1 import forward, loss_of
+
+from askless.methods.greedy.chains import Chains, States
+from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner, candidate_losses
+from askless.methods.greedy.first import first_question
+from askless.nn import NoiseBank
+
+
+def some_states(problem, seed=0):
+    rows = problem.tensors("train")
+    drawn = torch.rand(rows.present.shape, generator=torch.Generator().manual_seed(seed)) < 0.4
+    drawn[:, 0] = False
+    return rows, States(rows.x, rows.y, rows.present, rows.askable, drawn & rows.askable)
+
+
+def literal_loss(module, problem, rows, row, asked):
+    shown = asked & rows.present[row]
+    column_feature = torch.from_numpy(problem.schema.column_feature)
+    inputs = torch.cat([rows.x[row] * shown[column_feature], shown.double()])
+    return loss_of(forward(module.predictor, inputs[None]), rows.y[row : row + 1])[0]
+
+
+def test_candidate_losses(make_problem, make_module):
+    problem = make_problem((1, 2, 1, 3), gaps=True, missing="answer")
+    module = make_module(problem)
+    rows, states = some_states(problem)
+    candidates = torch.rand(len(rows), 4, generator=torch.Generator().manual_seed(1)).argsort(dim=1)[:, :3]
+    fast = candidate_losses(module, rows, states, candidates)
+    for row in range(len(rows)):
+        for j, feature in enumerate(candidates[row].tolist()):
+            asked = states.asked[row].clone()
+            asked[feature] = True
+            literal = literal_loss(module, problem, rows, row, asked)
+            assert abs(float(fast[row, j] - literal.detach())) < 1e-12
+
+
+def test_loss_is_the_expectation_over_the_policy_plus_the_loss_of_the_pick(make_problem, make_module):
+    problem = make_problem((1, 2, 1), gaps=True)  # fewer features than candidates: the expectation is complete
+    module = make_module(problem)
+    rows, states = some_states(problem)
+    chains = Chains(
+        problem, batch_size=12, states_per_row=1, random_subsets=False, generator=torch.Generator(), seed=0
+    )
+    noise = NoiseBank(12, 16, 0.0, torch.Generator().manual_seed(0), 0)
+    learner = ExpectedLearner(module, problem, chains, noise, exact_first=False)
+    loss, pick = learner._loss(states, 1.0)
+
+    total = 0.0
+    column_feature = torch.from_numpy(problem.schema.column_feature)
+    for row in range(len(rows)):
+        shown = states.asked[row] & rows.present[row]
+        inputs = torch.cat([rows.x[row] * shown[column_feature], shown.double()])
+        logits = SHARPNESS * forward(module.policy, inputs[None])[0]
+        allowed = [i for i in range(3) if states.allowed[row, i]]
+        chance = torch.softmax(logits[allowed], dim=0)
+        for p, feature in zip(chance, allowed, strict=True):
+            asked = states.asked[row].clone()
+            asked[feature] = True
+            total = total + p * literal_loss(module, problem, rows, row, asked).detach()
+        asked = states.asked[row].clone()
+        asked[pick[row]] = True
+        assert pick[row] in allowed
+        total = total + literal_loss(module, problem, rows, row, asked)
+    total = total / len(rows)
+    assert abs(float((loss - total).detach())) < 1e-9
+    parameters = list(module.parameters())
+    for mine, theirs in zip(
+        torch.autograd.grad(loss, parameters), torch.autograd.grad(total, parameters), strict=True
+    ):
+        torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-9)
+
+
+def test_first_question_compares_one_feature_losses(make_problem, make_module):
+    problem = make_problem((1, 2, 1), gaps=True)
+    module = make_module(problem).float()
+    parts = [problem.tensors("train"), problem.tensors("valid")]
+    for rows in parts:
+        object.__setattr__(rows, "x", rows.x.float())
+    gains = first_question(module.predictor, parts)
+    prior = problem.prior_outputs
+    for feature in range(3):
+        gain, count = 0.0, 0
+        for rows in parts:
+            for row in range(len(rows)):
+                if not rows.present[row, feature]:
+                    continue
+                mask = torch.zeros(1, 3)
+                mask[0, feature] = 1.0
+                x = rows.x[row : row + 1] * mask[:, torch.from_numpy(problem.schema.column_feature)]
+                after = loss_of(module.predictor(x, mask), rows.y[row : row + 1])
+                gain += float((loss_of(prior[None], rows.y[row : row + 1]) - after).detach())
+                count += 1
+        assert abs(float(gains[feature]) - gain / count) < 1e-5
