@@ -276,12 +276,13 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
         if not known_classes:
             self.classes_ = np.unique(labels)
             if len(self.classes_) < 2:
-                raise ValueError(f"y has only one class, {self.classes_[0]!r}; a classifier needs two or more")
+                raise ValueError(f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
         codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
         strange = np.flatnonzero(self.classes_[codes] != labels)
         if len(strange):
             row = int(strange[0])
-            raise ValueError(f"y has the label {labels[row]!r} (row {row}, counting from 0), which training has not")
+            label = labels[row : row + 1].tolist()[0]
+            raise ValueError(f"y has the label {label!r} (row {row}, counting from 0), which training has not")
         return codes
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from askless.encoding import read_table
 from askless.exceptions import TableError
 from askless.tables import column_names, is_frame
 
@@ -17,10 +18,11 @@ __all__ = ["checked_labels", "checked_numbers", "checked_table", "table_again"]
 def checked_table(estimator: Any, X: Any) -> Any:
     """A table to learn from; notes its width and its columns' names in the estimator."""
     X = _two_dimensional(estimator, X)
-    if len(X) < 2:
-        raise TableError(f"the table has {len(X)} sample(s) (n_samples={len(X)}); a minimum of 2 is required.")
-    names = column_names(X) if is_frame(X) else None
-    estimator.n_features_in_ = X.shape[1] if names is None else len(names)
+    columns = read_table(X)  # refuses an empty table and names that occur twice
+    if columns.n_rows < 2:
+        raise TableError("the table has 1 sample (n_samples=1); a minimum of 2 is required.")
+    names = column_names(X) if columns.named else None
+    estimator.n_features_in_ = len(columns)
     if names is not None and all(isinstance(name, str) for name in names):
         estimator.feature_names_in_ = np.array(names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):

@@ -7,9 +7,6 @@ from askless.methods import Greedy
 
 # Where the estimators deviate on purpose.
 DEVIATIONS = {
-    "check_dataframe_column_names_consistency": (
-        "columns are matched by name, so their order and extra columns do not matter; scikit-learn refuses both"
-    ),
     "check_methods_sample_order_invariance": "float32: sums in another order differ in the seventh digit",
     "check_methods_subset_invariance": "float32: sums in another order differ in the seventh digit",
 }

@@ -13,7 +13,8 @@ from askless.training.live import LivePredictor, validation_rollout
 
 __all__ = ["fit_spread"]
 
-STEPS, RIDGE, LEARNING_RATE = 300, 1e-2, 0.05
+STEPS, LEARNING_RATE = 300, 0.05
+PRIOR_ROWS = 10  # how many rows it takes to outweigh the belief that the spread is the same everywhere
 
 
 def fit_spread(module: MaskedMLP, policy: Policy, problem: Problem) -> np.ndarray:
@@ -30,10 +31,11 @@ def fit_spread(module: MaskedMLP, policy: Policy, problem: Problem) -> np.ndarra
     design = (hidden - centre) / scale
     weight = torch.zeros(design.shape[1], requires_grad=True)
     bias = squared.mean().clamp_min(1e-8).log().requires_grad_()
+    ridge = PRIOR_ROWS / len(valid)
     optimizer = torch.optim.Adam([weight, bias], lr=LEARNING_RATE)
     for _ in range(STEPS):
         log_variance = design @ weight + bias
-        loss = (log_variance + squared * (-log_variance).exp()).mean() + RIDGE * weight.square().sum()
+        loss = (log_variance + squared * (-log_variance).exp()).mean() + ridge * weight.square().sum()
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()

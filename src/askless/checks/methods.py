@@ -1,0 +1,101 @@
+"""What must hold of every method: one function each, called with a trial, which is the method fitted twice."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from askless.checks.examples import GROUPS, example_table
+from askless.checks.models import a_file_keeps_the_model
+from askless.checks.running import PASSED, require
+from askless.estimators import DynamicClassifier, DynamicRegressor
+from askless.fitted import Task
+from askless.methods import Method
+from askless.persistence import write_model
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "fitting_leaves_its_input_alone",
+    "settings_are_kept_as_given",
+    "the_same_seed_gives_the_same_file",
+    "the_same_seed_gives_the_same_model",
+]
+
+BUDGET = 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A method, fitted twice with the same seed on a small table with a group, categories and missing values.
+
+    Make one with `Trial.of(method, task)`; every function of `method_checks()` takes one.
+    """
+
+    method: Method
+    settings: dict[str, Any]  # of the method, before the first fit
+    table: pd.DataFrame  # that both fits were given
+    target: np.ndarray
+    first: DynamicClassifier | DynamicRegressor
+    second: DynamicClassifier | DynamicRegressor
+
+    @classmethod
+    def of(cls, method: Method, task: Task) -> Trial:
+        """Fit the method to a classification (missing values skipped) or a regression (answered "unknown")."""
+        table, target = example_table(task)
+        kind = DynamicClassifier if task == "classification" else DynamicRegressor
+        missing = "skip" if task == "classification" else "answer"
+        settings = dict(method.get_params())
+
+        def fitted(chosen: Method) -> DynamicClassifier | DynamicRegressor:
+            estimator = kind(
+                BUDGET, method=chosen, groups=GROUPS, costs={"pressure": 2.0}, missing=missing, random_state=1
+            )
+            return estimator.fit(table, target)
+
+        return cls(method, settings, table, target, fitted(method), fitted(clone(method)))
+
+
+def fitting_leaves_its_input_alone(trial: Trial) -> None:
+    """A fit changes neither the table nor the labels."""
+    table, target = example_table(trial.first.model_.task)
+    require(trial.table.equals(table), trial.method, "fitting changed the table that it was given")
+    changed = int(np.sum(trial.target != target))
+    require(changed == 0, trial.method, f"fitting changed {changed} of {len(target)} labels")
+
+
+def settings_are_kept_as_given(trial: Trial) -> None:
+    """A fit changes none of the method's settings, so that it can be cloned and searched."""
+    now = trial.method.get_params()
+    changed = [name for name, value in trial.settings.items() if now[name] is not value]
+    require(not changed, trial.method, f"fitting changed the setting(s) {', '.join(changed)}")
+
+
+def the_same_seed_gives_the_same_model(trial: Trial) -> None:
+    """Two fits with one seed ask and predict the same, bit for bit."""
+    a, b = trial.first.rollout(trial.table), trial.second.rollout(trial.table)
+    asked = int(np.sum(a.order != b.order)) if a.order.shape == b.order.shape else a.order.size
+    require(asked == 0, trial.method, f"a second fit asks {asked} of {a.order.size} questions differently")
+    told = int(np.sum(a.predictions != b.predictions))
+    require(told == 0, trial.method, f"a second fit predicts {told} of {a.predictions.size} numbers differently")
+
+
+def the_same_seed_gives_the_same_file(trial: Trial) -> str | None:
+    """Two fits with one seed write the same model file, byte for byte."""
+    saved = a_file_keeps_the_model(trial.first.model_, trial.table)
+    if saved not in (None, PASSED):
+        return saved
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in ("first.askless", "second.askless")]
+        write_model(trial.first.model_, files[0])
+        write_model(trial.second.model_, files[1])
+        first, second = (file.read_bytes() for file in files)
+    differing = sum(a != b for a, b in zip(first, second, strict=False)) + abs(len(first) - len(second))
+    require(first == second, trial.method, f"the files of two fits differ in {differing} of {len(first)} bytes")
+    return None

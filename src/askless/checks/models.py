@@ -1,0 +1,223 @@
+"""What must hold of every fitted model: one function each, called with the model and a table that it can read."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless import models
+from askless.checks.policies import require_refusal
+from askless.checks.predictors import require_valid
+from askless.checks.running import require
+from askless.core import MaxFeatures, State, Trajectory, rollout
+from askless.encoding.cells import is_missing
+from askless.fitted import FittedModel
+from askless.persistence import read_model, write_model
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "a_file_keeps_the_model",
+    "cases_are_encoded_alone",
+    "groups_are_asked_as_a_whole",
+    "interviews_agree_with_rollouts",
+    "oracles_are_refused",
+    "pickling_keeps_the_model",
+    "predictions_are_valid_at_every_step",
+    "questions_obey_the_budget",
+    "tables_are_left_alone",
+    "unasked_cells_do_not_matter",
+    "unknown_answers_leave_the_prediction",
+]
+
+INTERVIEWS = 4  # rows that are interviewed
+
+
+def questions_obey_the_budget(model: FittedModel, table: pd.DataFrame) -> None:
+    """Nobody is asked more than the budget, twice, or for what is missing and to be skipped; each pays its prices."""
+    t = model.rollout(table)
+    most = int(t.n_asked.max(initial=0))
+    require(
+        most <= model.max_features, model, f"a case was asked {most} questions; the budget is {model.max_features}"
+    )
+    asked = t.selected(model.max_features)
+    twice = int(t.n_asked.sum() - asked.sum())
+    require(twice == 0, model, f"{twice} questions were asked twice")
+    absent = asked & ~model.encoder.transform(table).present
+    require(model.missing == "answer" or not absent.any(), model, f"{absent.sum()} questions had no answer to find")
+    paid, due = t.cost[:, -1], asked @ model.schema.prices
+    off = float(np.abs(paid - due).max())
+    require(off < 1e-9, model, f"the cost of a case is off the sum of its prices by {off:.3g}")
+
+
+def groups_are_asked_as_a_whole(model: FittedModel, table: pd.DataFrame) -> None:
+    """All columns of a feature show together, and what was not asked is 0."""
+    cases, seen = model.encoder.transform(table), _Recorder(model.predictor)
+    rollout(model.policy, seen, cases, model.schema, stopping=MaxFeatures(model.max_features), missing=model.missing)
+    for step, state in enumerate(seen.states):
+        expected = np.where(state.known[:, model.schema.column_feature], cases.x, 0.0)
+        wrong = int(np.sum(state.x != expected))
+        require(wrong == 0, model, f"{wrong} of {expected.size} entries are wrongly shown after {step} questions")
+
+
+def predictions_are_valid_at_every_step(model: FittedModel, table: pd.DataFrame) -> None:
+    """Probabilities lie between 0 and 1 and add up to 1, and means are finite, from before the first question on."""
+    require_valid(model, model.rollout(table).predictions, model.task)
+
+
+def unasked_cells_do_not_matter(model: FittedModel, table: pd.DataFrame) -> None:
+    """A cell that was not asked can change without changing any question or prediction up to that point."""
+    before = model.rollout(table)
+    for step in range(before.order.shape[1]):
+        other = _swapped_cells(model, table, before.selected(step), step)
+        after = model.rollout(other, max_features=step + 1)
+        width = min(step + 1, after.order.shape[1])
+        same = (after.order[:, :width] == before.order[:, :width]).all(axis=1)
+        same &= (after.predictions[:, :width] == before.predictions[:, :width]).all(axis=(1, 2))
+        require(
+            width == step + 1 and bool(same.all()),
+            model,
+            f"it peeks: other values in cells that had not been asked changed one of the first {step + 1} questions, "
+            f"or the predictions before them, of {np.sum(~same)} of {len(table)} cases",
+        )
+
+
+def cases_are_encoded_alone(model: FittedModel, table: pd.DataFrame) -> None:
+    """A row alone is encoded as it is among others: no statistic of the table at hand is used."""
+    many = model.encoder.transform(table)
+    for i in range(len(table)):
+        one = model.encoder.transform(table.iloc[i : i + 1])
+        same = bool((one.x[0] == many.x[i]).all() and (one.present[0] == many.present[i]).all())
+        require(same, model, f"row {i} is encoded differently alone")
+
+
+def tables_are_left_alone(model: FittedModel, table: pd.DataFrame) -> None:
+    """A roll-out does not change the table."""
+    mine = table.copy(deep=True)
+    model.rollout(mine)
+    require(mine.equals(table), model, "a roll-out changed the table that it was given")
+
+
+def interviews_agree_with_rollouts(model: FittedModel, table: pd.DataFrame) -> None:
+    """An interview answered from a row asks what a roll-out of that row asks, and predicts the same."""
+    for i in range(min(INTERVIEWS, len(table))):
+        row = table.iloc[i : i + 1]
+        t = model.rollout(row)
+        names, predictions = _interviewed(model, row)
+        require(names == t.names(0), model, f"an interview of row {i} asks {names}, a roll-out {t.names(0)}")
+        off = float(np.abs(predictions - t.predictions[0]).max())
+        require(off == 0.0, model, f"an interview of row {i} predicts otherwise than a roll-out (by up to {off:.3g})")
+
+
+def unknown_answers_leave_the_prediction(model: FittedModel, table: pd.DataFrame) -> None:
+    """An interview in which nothing is known predicts the same all the way."""
+    talk = model.interview()
+    before = talk.prediction
+    while not talk.done:
+        talk.unknown()
+        require(talk.prediction == before, model, f'"unknown" changed the prediction {before} to {talk.prediction}')
+
+
+def oracles_are_refused(model: FittedModel, table: pd.DataFrame) -> None:
+    """With a policy that needs the truth, neither roll-outs nor interviews work."""
+    cheat = replace(model, policy=_Oracle())
+    require_refusal(model, "rollout", lambda: cheat.rollout(table))
+    require_refusal(model, "interview", cheat.interview)
+
+
+def a_file_keeps_the_model(model: FittedModel, table: pd.DataFrame) -> str | None:
+    """A saved and loaded model gives the same numbers bit for bit, and writes the same file."""
+    for part in (model.policy, model.predictor):
+        if getattr(models, type(part).__name__, None) is not type(part):
+            return f"it cannot be saved: {type(part).__name__} is not in askless.models"
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder, "first.askless"), Path(folder, "second.askless")
+        write_model(model, first)
+        loaded = read_model(first)
+        write_model(loaded, second)
+        require(first.read_bytes() == second.read_bytes(), model, "the loaded model writes another file")
+    _require_same_trajectory(model, model.rollout(table), loaded.rollout(table), "the loaded model")
+    return None
+
+
+def pickling_keeps_the_model(model: FittedModel, table: pd.DataFrame) -> None:
+    """A pickled copy gives the same numbers bit for bit."""
+    copy = pickle.loads(pickle.dumps(model))
+    _require_same_trajectory(model, model.rollout(table), copy.rollout(table), "the pickled copy")
+
+
+class _Oracle:
+    needs_truth = True
+
+    def score(self, state: State) -> np.ndarray:
+        return np.zeros(state.asked.shape)
+
+    def score_with_truth(self, state: State, truth: np.ndarray) -> np.ndarray:
+        return np.zeros(state.asked.shape)
+
+
+class _Recorder:
+    """Keeps every state that a predictor is shown."""
+
+    def __init__(self, predictor: Any) -> None:
+        self.predictor = predictor
+        self.states: list[State] = []
+
+    def predict(self, state: State) -> Any:
+        self.states.append(state)
+        return self.predictor.predict(state)
+
+
+def _interviewed(model: FittedModel, row: pd.DataFrame) -> tuple[list[str], np.ndarray]:
+    """The names that an interview of one row asks for, and its predictions (questions + 1, outputs)."""
+    cells = {str(name): row.iloc[0][name] for name in row.columns}
+    answers = {f.name: {part.name: cells[part.name] for part in f.parts} for f in model.schema.features}
+    absent = [name for name, parts in answers.items() if all(is_missing(value) for value in parts.values())]
+    unseen = ~model.encoder.transform(row).present[0]  # missing, or a category that training did not have
+    talk = model.interview(
+        unavailable=[model.schema.names[i] for i in np.flatnonzero(unseen)] if model.missing == "skip" else ()
+    )
+    names, predictions = [], [talk.prediction]
+    while (question := talk.question) is not None:
+        names.append(question.name)
+        if question.name in absent:
+            talk.unknown()
+        else:
+            talk.answer(answers[question.name])
+        predictions.append(talk.prediction)
+    labels = model.classes or ("mean",)
+    return names, np.array([[told[label] for label in labels] for told in predictions])
+
+
+def _swapped_cells(model: FittedModel, table: pd.DataFrame, asked: np.ndarray, seed: int) -> pd.DataFrame:
+    """The table with other values of the same columns in every cell that was not asked."""
+    rng = np.random.default_rng(seed)
+    other = table.copy(deep=True)
+    for i, feature in enumerate(model.schema.features):
+        for part in feature.parts:
+            cells = table[part.name].to_numpy(dtype=object)
+            present = np.array([not is_missing(cell) for cell in cells])
+            swapped = np.array([None, *cells], dtype=object)[1:]
+            if present.any():
+                free = ~asked[:, i] & present
+                swapped[free] = rng.choice(cells[present], int(free.sum()))
+            if model.missing == "answer":
+                swapped[~asked[:, i] & (rng.random(len(cells)) < 0.3)] = None
+            other[part.name] = other[part.name].astype(object)
+            other[part.name] = swapped
+    return other
+
+
+def _require_same_trajectory(model: FittedModel, a: Trajectory, b: Trajectory, what: str) -> None:
+    asked = int(np.sum(a.order != b.order)) if a.order.shape == b.order.shape else a.order.size
+    require(asked == 0, model, f"{what} asks {asked} of {a.order.size} questions differently")
+    told = int(np.sum(a.predictions != b.predictions))
+    require(told == 0, model, f"{what} predicts {told} of {a.predictions.size} numbers differently")
+    require(bool((a.cost == b.cost).all()), model, f"{what} reports other costs")
+    require(list(a.stop_reason) == list(b.stop_reason), model, f"{what} stops for other reasons")

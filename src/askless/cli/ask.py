@@ -1,0 +1,134 @@
+"""`askless ask`: an interview in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from askless.cli.console import count, interactive, make_console, say
+from askless.cli.parser import Commands, positive, text_help
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from askless.cli.session import Session
+    from askless.core import Interview
+
+__all__ = ["add", "run"]
+
+DESCRIPTION = """\
+Ask one case, question by question, and show the prediction after each answer.
+
+  a value, or the number of a choice    the answer
+  an empty line, or ?                   unknown: not asked again
+  later                                 ask it when nothing else is left
+  back                                  take the last answer back
+  tell NAME=VALUE                       say something that was not asked
+  quit                                  end with the prediction so far
+
+Answers may come from a pipe, one in a line; the end of input ends the interview."""
+EPILOG = """\
+examples:
+  askless ask m.askless
+  askless ask m.askless --known age=51 sex=female
+  printf '%s\\n' 51 female 140 | askless ask m.askless"""
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("ask", help="an interview in the terminal", **text_help(DESCRIPTION, EPILOG))
+    add = parser.add_argument
+    add("model", help="a model file that `askless fit` wrote")
+    add("--known", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="what is known beforehand; free")
+    add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Ask until there is nothing more to ask, or the answers end."""
+    from askless.cli.session import Session, known_values
+    from askless.persistence import read_model
+
+    model = read_model(args.model)
+    known = known_values(args.known, model.encoder)
+    talk = model.interview(known=known, max_features=args.budget)
+    _Screen(make_console()).lead(Session(talk, model.encoder), model.max_features if args.budget is None else args.budget)
+
+
+class _Screen:
+    """Shows a session on a console and reads its answers."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.ascii_only = not console.encoding.lower().startswith("utf")
+        self.scale: tuple[float, float] | None = None
+
+    def lead(self, session: Session, budget: int) -> None:
+        """The whole interview."""
+        from askless.cli.views import summary
+
+        talk = session.talk
+        prior = talk.prediction
+        if set(prior) == {"mean", "sd"}:
+            self.scale = prior["mean"] - 3 * prior["sd"], prior["mean"] + 3 * prior["sd"]
+        say(self.console, f"At most {count(budget, 'question')}. `help` lists what can be typed.", "dim")
+        self._show_prediction(talk, "before the first question")
+        why = self._questions(session)
+        if talk.history:
+            self.console.print(summary(talk))
+        self._show_prediction(talk, f"in the end ({why}; cost {talk.cost:g})")
+
+    def _questions(self, session: Session) -> str:
+        """Ask until the end; returns why it ended."""
+        while True:
+            line = self._read(session)
+            if line is None:
+                return session.talk.stop_reason or "no more answers"
+            reply = session.take(line)
+            if reply.kind == "quit":
+                return session.talk.stop_reason or "you ended it"
+            if reply.text:
+                say(self.console, f"  {reply.text}", "yellow")
+            if reply.kind == "moved":
+                self._show_prediction(session.talk, f"cost {session.talk.cost:g}")
+
+    def _read(self, session: Session) -> str | None:
+        """Put the question, and get the line that is typed; None at the end of input."""
+        from askless.cli.views import choices_of, title
+
+        question, part = session.talk.question, session.part
+        if question is None or part is None:
+            return self._last_chance(session)
+        number = 1 + sum(event.action in ("answer", "unknown") for event in session.talk.history)
+        self.console.print()
+        self.console.print(title(number, question, part))
+        for choice in choices_of(part):
+            say(self.console, f"   {choice}")
+        return self._line()
+
+    def _last_chance(self, session: Session) -> str | None:
+        """When all is asked, a person may still take the last answer back; a pipe may not."""
+        if not interactive():
+            return None
+        say(self.console, f"\nThat is all ({session.talk.stop_reason}). Press Enter, or type `back`.", "dim")
+        line = self._line()
+        return None if line is None or not line.strip() else line
+
+    def _line(self) -> str | None:
+        if interactive():
+            try:
+                return input("> ")
+            except EOFError:
+                self.console.print()
+                return None
+        line = sys.stdin.readline()
+        if line:
+            say(self.console, f"> {line.rstrip()}")
+        return line or None
+
+    def _show_prediction(self, talk: Interview, when: str) -> None:
+        from askless.cli.views import picture
+
+        say(self.console, f"\nprediction {when}", "dim")
+        self.console.print(picture(talk.prediction, self.scale, self.ascii_only))

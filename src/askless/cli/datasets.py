@@ -1,0 +1,98 @@
+"""`askless datasets`: the data sets that come with askless, as tables for `askless fit`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from askless.cli.console import count, make_console, make_table, quoted, say
+from askless.cli.output import check_writable
+from askless.cli.parser import Commands, natural, positive, text_help
+
+if TYPE_CHECKING:
+    from askless.datasets import Dataset
+
+__all__ = ["add", "run_get", "run_list"]
+
+EPILOG = """\
+examples:
+  askless datasets list
+  askless datasets get triage
+  askless datasets get triage --rows 20000 --seed 1 -o big.csv"""
+GET = """\
+Write a data set as a CSV file, with its groups and costs beside it if it has any, and say how to fit it."""
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    words = "list the data sets that come with askless, or write one as a file"
+    parser = commands.add_parser("datasets", help=words, **text_help(f"{words.capitalize()}.", EPILOG))
+    parser.set_defaults(run=lambda args: parser.error("say `list` or `get NAME`"))
+    actions = parser.add_subparsers(title="actions", metavar="ACTION")
+    lister = actions.add_parser("list", help="list them", **text_help("List the data sets.", EPILOG))
+    lister.set_defaults(run=run_list)
+    getter = actions.add_parser("get", help="write one as a CSV file", **text_help(GET, EPILOG))
+    getter.add_argument("name", metavar="NAME", help="as `askless datasets list` shows it")
+    getter.add_argument("-o", "--output", metavar="FILE", help="default: NAME.csv")
+    getter.add_argument("--rows", type=positive, metavar="N", help="how many rows a generated data set has")
+    getter.add_argument("--seed", type=natural, help="of a generated data set (default: 0)")
+    getter.set_defaults(run=run_get)
+
+
+def run_list(args: argparse.Namespace) -> None:
+    """Print a table of what there is."""
+    from askless.datasets import data_home, describe, list_datasets
+
+    table = make_table("name", "task", "available", "source", "rows", "features", numbers=2)
+    infos = [describe(name) for name in list_datasets()]
+    for info in infos:
+        here = "yes" if info.available else "no"
+        table.add_row(info.name, info.task, here, info.source, f"{info.rows:,}", str(info.features))
+    console = make_console()
+    console.print(table)
+    if not all(info.available for info in infos):
+        say(console, f"What is not available belongs into {data_home()}; `askless datasets get NAME` says more.")
+
+
+def run_get(args: argparse.Namespace) -> None:
+    """Write a data set."""
+    from askless.datasets import load_dataset
+    from askless.files import write_atomic
+
+    options = {"n": args.rows, "random_state": args.seed}
+    data = load_dataset(args.name, **{name: value for name, value in options.items() if value is not None})
+    output = check_writable(args.output or f"{args.name}.csv")
+    if output.suffix != ".csv":
+        raise ValueError(f"-o: {output} must end in .csv")
+    target = str(data.target.name)
+    frame = data.frame.assign(**{target: data.target})
+    write_atomic(output, frame.to_csv(index=False).encode())
+    console = make_console()
+    say(console, data.description)
+    say(console, f"wrote {output} ({count(len(frame), 'row')}; target: {target}; licence: {data.licence})")
+    extras = _write_extras(data, output)
+    for path in extras.values():
+        say(console, f"wrote {path}")
+    say(console, f"next: {_fit_command(output, target, extras)}", style="dim")
+
+
+def _write_extras(data: Dataset, output: Path) -> dict[str, Path]:
+    """The files beside the table, by the option of `askless fit` that takes them."""
+    from askless.files import write_atomic
+
+    contents: dict[str, Any] = {"--groups": data.groups, "--costs": data.costs}
+    written = {}
+    for option, content in contents.items():
+        if content:
+            path = output.with_suffix(f".{option.strip('-')}.json")
+            write_atomic(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+            written[option] = path
+    return written
+
+
+def _fit_command(output: Path, target: str, extras: dict[str, Path]) -> str:
+    words = ["askless fit", quoted(output), "--target", quoted(target)]
+    words += [f"{option} {quoted(path)}" for option, path in extras.items()]
+    return " ".join([*words, "-o", quoted(output.with_suffix(".askless"))])

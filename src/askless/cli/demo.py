@@ -1,0 +1,4 @@
+from askless.cli.parser import Commands
+
+
+def add(commands: Commands) -> None: ...

@@ -1,0 +1,115 @@
+"""`askless evaluate`: how good a model is on labelled cases, after each number of questions."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from askless.cli.console import count, make_console, say
+from askless.cli.output import check_writable
+from askless.cli.parser import Commands, positive, text_help
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+
+    from askless.cli.scores import Scores
+    from askless.fitted import FittedModel
+
+__all__ = ["add", "run"]
+
+DESCRIPTION = """\
+Ask a model's questions of labelled cases that it has not been trained on, and score what it predicts after each
+answer, with a 95 % interval from a bootstrap over the cases."""
+EPILOG = """\
+example:
+  askless evaluate m.askless test.csv --target y --plot curve.png
+
+metrics: accuracy, auroc (the default), brier, log_loss; for a regression mae, r2 (the default), rmse"""
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("evaluate", help="score a model on a table", **text_help(DESCRIPTION, EPILOG))
+    add = parser.add_argument
+    add("model", help="a model file that `askless fit` wrote")
+    add("data", help="the table: a CSV or Parquet file")
+    add("--target", required=True, metavar="COL", help="the column that holds the truth")
+    add("--metric", help="which score (see below)")
+    add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
+    add("--drop-missing-target", action="store_true", help="leave out rows whose target is missing")
+    add("--plot", metavar="PNG", help="draw the curve into a file (.png, .svg or .pdf)")
+    add("--json", metavar="FILE", help="write the numbers into a file")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Ask every row, score, print and write."""
+    plot = None if args.plot is None else _check_picture(args.plot)
+    numbers = None if args.json is None else check_writable(args.json, "--json")
+    from askless.cli.scores import choose_metric, most_asked, score, score_table
+    from askless.persistence import read_model
+
+    model = read_model(args.model)
+    metric = choose_metric(args.metric, model.task)
+    X, y = _read(args, model)
+    trajectory = model.rollout(X, max_features=args.budget)
+    scores = score(trajectory, y, metric)
+    console = make_console()
+    say(console, f"{args.model} on {count(scores.n_rows, 'row')} of {args.data}:")
+    console.print(score_table(scores))
+    console.print(most_asked(trajectory, model.schema.prices.tolist()))
+    if numbers is not None:
+        _write_json(numbers, scores, args)
+        say(console, f"wrote {numbers}")
+    if plot is not None:
+        _draw(plot, scores)
+        say(console, f"wrote {plot}")
+
+
+def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray]:
+    """The features as the model takes them, and the truth as the metrics do."""
+    from askless.cli.tables import for_model, open_table
+    from askless.cli.target import class_codes, numbers, split_target
+
+    table = open_table(args.data)
+    frame = table.read(text=for_model(model, table)[1])
+    X, y, _ = split_target(frame, args.target, args.data, drop_missing=args.drop_missing_target)
+    if model.task == "regression":
+        return X, numbers(y, args.data)
+    return X, class_codes(y, model.classes, args.data)
+
+
+def _check_picture(name: str) -> Path:
+    path = check_writable(name, "--plot")
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"--plot: {path} must end in .png, .svg or .pdf")
+    return path
+
+
+def _draw(path: Path, scores: Scores) -> None:
+    from askless.cli.output import atomic_file
+    from askless.plotting import plot_curve
+
+    figure = plot_curve(scores.frame, metric_label=scores.metric.label).figure
+    with atomic_file(path) as file:
+        figure.savefig(file, dpi=200, format=path.suffix.lower().lstrip("."))
+
+
+def _write_json(path: Path, scores: Scores, args: argparse.Namespace) -> None:
+    from askless.files import write_atomic
+
+    columns = {"budget": "budget", "score": "score", "low": "low", "high": "high", "cost": "mean_cost"}
+    rows = scores.frame[list(columns)].rename(columns=columns).to_dict("records")
+    content = {
+        "model": args.model,
+        "data": args.data,
+        "rows": scores.n_rows,
+        "metric": scores.metric.__name__,
+        "greater_is_better": scores.metric.greater_is_better,
+        "interval": 0.95,
+        "curve": [{name: None if value != value else value for name, value in row.items()} for row in rows],
+    }
+    write_atomic(path, (json.dumps(content, indent=2) + "\n").encode())

@@ -1,0 +1,208 @@
+"""`askless fit`: learn from a table."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from askless.cli.console import count, make_console, quoted, say
+from askless.cli.output import check_writable
+from askless.cli.parser import Commands, UsageError, fraction, natural, positive, text_help
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from rich.console import Console
+
+    from askless.estimators import DynamicClassifier, DynamicRegressor
+
+__all__ = ["add", "run"]
+
+DESCRIPTION = """\
+Learn from a table of labelled cases which feature to ask for next, and write the model to a file.
+
+Training shows its progress in a terminal. If it is stopped, the same command goes on where it was."""
+EPILOG = """\
+examples:
+  askless fit data.csv --target y -o m.askless
+  askless fit triage.csv --target destination --groups triage.groups.json --costs triage.costs.json -o m.askless
+
+groups.json:  {"blood pressure": ["systolic", "diastolic"]}      columns that are asked together
+costs.json:   {"age": 1, "blood pressure": 5}                    prices by feature; 1 where not given"""
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("fit", help="learn from a table", **text_help(DESCRIPTION, EPILOG))
+    add = parser.add_argument
+    add("data", help="the table: a CSV or Parquet file with a row for each case")
+    add("--target", required=True, metavar="COL", help="the column to predict")
+    add("-o", "--output", required=True, metavar="FILE", help="where the model goes, such as m.askless")
+    add("--budget", type=positive, metavar="K", help="how many features may be asked of a case (default: 10)")
+    add("--task", choices=("auto", "classification", "regression"), default="auto", help="default: see the target")
+    add("--groups", metavar="JSON", help="columns that are asked together, as one feature")
+    add("--costs", metavar="JSON", help="prices of features")
+    add("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out, such as an id")
+    add("--category", nargs="+", action="extend", default=[], metavar="COL", help="columns of numbers that are codes")
+    add("--missing", choices=("skip", "answer"), default="skip", help="a missing value cannot be asked (skip, the "
+        'default), or is asked and answered by "unknown" (answer)')  # fmt: skip
+    add("--drop-missing-target", action="store_true", help="leave out rows whose target is missing")
+    add("--test-fraction", type=fraction, default=0.2, metavar="SHARE", help="share of the rows that is kept from "
+        "training to score the model on (default: 0.2); 0 trains on all rows and prints no score")  # fmt: skip
+    add("--validation", metavar="FILE", help="another table, on which training chooses the best weights; otherwise "
+        "it holds out a fifth of its rows")  # fmt: skip
+    add("--method", default="greedy", help="greedy (the default), fixed_order or random")
+    add("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="settings of the method, such as "
+        "hidden=[256,256] or epochs=50")  # fmt: skip
+    add("--seed", type=natural, default=0, help="the same seed gives the same model (default: 0)")
+    add("--checkpoint", metavar="FILE", help="where progress is kept until the model is saved (default: the model's "
+        "name with .part)")  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Cases and what is known of them."""
+
+    X: pd.DataFrame
+    y: np.ndarray  # labels or numbers
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: np.ndarray) -> _Rows:
+        """Some of the cases."""
+        return _Rows(self.X.iloc[rows].reset_index(drop=True), self.y[rows])
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is to be learned."""
+
+    rows: _Rows
+    task: str
+    why: str  # it is that task
+    estimator: DynamicClassifier | DynamicRegressor
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read, train, save, score."""
+    output = check_writable(args.output)
+    checkpoint = check_writable(args.checkpoint or f"{args.output}.part", "--checkpoint")
+    console = make_console()
+    job = _prepare(args)
+    train, test = _split(job, args)
+    validation = _validation(job, args)
+    say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(job.rows.X.shape[1], 'column')} to ask for")
+    say(console, f"{args.target}: {job.task}, because {job.why}")
+    if checkpoint.exists():
+        say(console, f"going on from {checkpoint}")
+    start = time.perf_counter()
+    try:
+        job.estimator.fit(train.X, train.y, validation=validation, checkpoint=checkpoint)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"the same command goes on from {checkpoint}") from None
+    job.estimator.save(output)
+    checkpoint.unlink(missing_ok=True)
+    say(console, f"trained on {count(len(train), 'row')} in {time.perf_counter() - start:.0f} s; saved {output}")
+    _report(console, job, train, test)
+    say(console, f"next: askless ask {quoted(output)}", style="dim")
+
+
+def _prepare(args: argparse.Namespace) -> _Job:
+    """The cases, and an estimator for them."""
+    from askless.cli.settings import configured_method, read_costs, read_groups
+    from askless.cli.target import choose_task
+
+    costs, groups = read_costs(args.costs), read_groups(args.groups)
+    method = configured_method(args.method, args.set)
+    X, y, dropped = _read(args, args.data)
+    task, why = choose_task(y) if args.task == "auto" else (args.task, "--task says so")
+    if dropped:
+        why += f" ({count(dropped, 'row')} without a target left out)"
+    from askless.estimators import DynamicClassifier, DynamicRegressor
+
+    kind = DynamicClassifier if task == "classification" else DynamicRegressor
+    estimator = kind(args.budget, method, groups, costs, missing=args.missing, random_state=args.seed)
+    return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator)
+
+
+def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame, pd.Series, int]:
+    """The features, the target, and how many rows had none."""
+    from askless.cli.tables import as_category, check_columns, open_table
+    from askless.cli.target import split_target
+
+    if args.target in (*args.drop, *args.category):
+        raise UsageError(f"the target {args.target!r} cannot be given to --drop or --category as well")
+    table = open_table(path)
+    check_columns(args.drop, table.names, "--drop", path)
+    check_columns(args.category, table.names, "--category", path)
+    frame = table.read(text=args.category)
+    X, y, dropped = split_target(frame, args.target, path, drop_missing=args.drop_missing_target)
+    X = X.drop(columns=args.drop)
+    if X.shape[1] == 0:
+        raise UsageError(f"{path} has no columns left beside the target")
+    return X.assign(**{name: as_category(X[name]) for name in args.category if name in X}), y, dropped
+
+
+def _target(y: pd.Series, task: str, path: str) -> np.ndarray:
+    from askless.cli.target import numbers
+
+    return numbers(y, path) if task == "regression" else y.to_numpy()
+
+
+def _split(job: _Job, args: argparse.Namespace) -> tuple[_Rows, _Rows | None]:
+    """The rows to train on, and those to score on, if any."""
+    import numpy as np
+
+    from askless.tables import holdout
+
+    if args.test_fraction == 0.0:
+        return job.rows, None
+    stratify = job.task == "classification"
+    strata = np.unique(job.rows.y.astype(str), return_inverse=True)[1] if stratify else job.rows.y
+    kept, held = holdout(strata, args.test_fraction, stratify, args.seed)
+    if len(kept) == len(job.rows):  # too few rows to hold any out
+        return job.rows, None
+    return job.rows.take(kept), job.rows.take(held)
+
+
+def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame, np.ndarray] | None:
+    """The validation table, with labels of the type that training has."""
+    import numpy as np
+
+    from askless.cli.target import class_codes
+
+    if args.validation is None:
+        return None
+    X, y, _ = _read(args, args.validation)
+    if job.task == "regression":
+        return X, _target(y, job.task, args.validation)
+    classes = np.unique(job.rows.y)
+    return X, classes[class_codes(y, classes.tolist(), args.validation)]
+
+
+def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> None:
+    """How good the model is on rows it has not seen, and what it asks."""
+    from askless.cli.scores import choose_metric, most_asked, score, score_table
+
+    trajectory = job.estimator.rollout((test or train).X)
+    if test is not None:
+        say(console, f"\nScore on {count(len(test), 'row')} that training did not see:")
+        try:
+            scores = score(trajectory, _truth(job, test), choose_metric(None, job.task))
+            console.print(score_table(scores))
+        except ValueError as error:  # the model is saved all the same; these rows are too few to tell
+            say(console, f"no score: {error}")
+        say(console, "The saved model is the one trained without these rows; --test-fraction 0 trains on all rows.\n")
+    console.print(most_asked(trajectory, job.estimator.schema_.prices.tolist()))
+
+
+def _truth(job: _Job, rows: _Rows) -> np.ndarray:
+    import numpy as np
+
+    if job.task == "regression":
+        return rows.y
+    return np.searchsorted(np.unique(job.rows.y), rows.y)

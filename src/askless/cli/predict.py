@@ -1,0 +1,136 @@
+"""`askless predict`: ask and predict every row of a table, however large."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from askless.cli.output import check_writable
+from askless.cli.parser import Commands, positive, text_help
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from askless.cli.chunks import Chunk
+    from askless.cli.writers import Writer
+    from askless.fitted import FittedModel
+
+__all__ = ["add", "run"]
+
+DESCRIPTION = """\
+Predict every row of a table from the few features that the model asks for. The table is read and written some rows
+at a time, so it may be larger than memory."""
+EPILOG = """\
+example:
+  askless predict m.askless data.csv -o out.csv
+  askless predict m.askless data.parquet --keep id --budget 5 > out.csv
+
+columns of the output, a row for each row of the table, in its order:
+  prediction        the most probable class, or the mean of a regression
+  p(CLASS)          the probability of each class
+  features asked    their names in the order asked, separated by "; "
+  number asked, cost, stop reason"""
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("predict", help="predict every row of a table", **text_help(DESCRIPTION, EPILOG))
+    add = parser.add_argument
+    add("model", help="a model file that `askless fit` wrote")
+    add("data", help="the table: a CSV or Parquet file; columns are found by name, others are ignored")
+    add("-o", "--output", metavar="FILE", help="a CSV or Parquet file (default: CSV to standard output)")
+    add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
+    add("--keep", nargs="+", action="extend", default=[], metavar="COL", help="columns to copy, such as an id")
+    add("--chunk-rows", type=positive, default=50_000, metavar="N", help="rows at a time (default: 50000)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read, ask and write, chunk by chunk."""
+    from askless.cli.tables import check_columns, for_model, is_parquet, open_table
+    from askless.cli.writers import open_writer
+    from askless.persistence import read_model
+
+    if args.output is not None:
+        is_parquet(args.output)
+        check_writable(args.output)
+    model = read_model(args.model)
+    table = open_table(args.data)
+    check_columns(args.keep, table.names, "--keep", args.data)
+    needed, text = for_model(model, table)
+    chunks = table.chunks(args.chunk_rows, needed | set(args.keep), text | set(args.keep))
+    with open_writer(args.output) as writer, _progress() as advance:
+        n_rows = _predict_all(model, chunks, writer, args, advance)
+    if args.output is not None:
+        print(f"askless: predicted {n_rows:,} rows; wrote {args.output}", file=sys.stderr)
+
+
+def _predict_all(
+    model: FittedModel, chunks: Iterator[Chunk], writer: Writer, args: argparse.Namespace, advance: Any
+) -> int:
+    n_rows = 0
+    for chunk in chunks:
+        predicted = _predicted(model, chunk, args)
+        writer.write(chunk.frame[args.keep].join(predicted) if args.keep else predicted)
+        n_rows += len(chunk.frame)
+        advance(chunk.read, n_rows)
+    if n_rows == 0:
+        raise ValueError(f"{args.data}: the table has no rows")
+    return n_rows
+
+
+def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace) -> pd.DataFrame:
+    """A row for each case."""
+    import numpy as np
+    import pandas as pd
+
+    from askless.exceptions import TableError
+
+    try:
+        trajectory = model.rollout(chunk.frame, max_features=args.budget)
+    except TableError as error:
+        raise TableError(f"{args.data}: {_from_the_top(str(error), chunk.start)}") from None
+    last = trajectory.predictions[:, -1]  # (n, outputs)
+    if model.task == "regression":
+        frame = pd.DataFrame({"prediction": last[:, 0]})
+    else:
+        labels = pd.Series(list(model.classes))
+        frame = pd.DataFrame({"prediction": labels.take(last.argmax(axis=1)).to_numpy()})
+        for i, label in enumerate(model.classes):
+            frame[f"p({label})"] = last[:, i]
+    names = np.array(trajectory.feature_names, dtype=object)
+    frame["features asked"] = ["; ".join(names[order[order >= 0]]) for order in trajectory.order]
+    frame["number asked"] = trajectory.n_asked
+    frame["cost"] = trajectory.cost[:, -1]
+    frame["stop reason"] = trajectory.stop_reason
+    return frame
+
+
+def _from_the_top(message: str, start: int) -> str:
+    """An error's message, whose row is counted from the top of the file and not of the chunk.
+
+    >>> _from_the_top("column 'age', row 3 (counting from 0): 'x' is not a number", 1000)
+    "column 'age', row 1003 (counting from 0): 'x' is not a number"
+    """
+    return re.sub(r"row (\d+) (?=\(counting from 0\))", lambda found: f"row {int(found[1]) + start} ", message)
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    """A bar on standard error, in a terminal only; yields a function of the share done and the rows."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda share, n_rows: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=32), TimeElapsedColumn(), TextColumn("left"))
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=1.0)
+        yield lambda share, n_rows: bar.update(task, completed=share, description=f"{n_rows:,} rows")

@@ -1,0 +1,95 @@
+"""Scores against budgets, and how often features are asked, as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from askless import metrics
+from askless.cli.console import make_table
+from askless.metrics import Metric
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+    from askless.core import Trajectory
+
+__all__ = ["Scores", "choose_metric", "most_asked", "score", "score_table", "shown_budgets"]
+
+INTERVAL, RESAMPLES = 0.95, 400
+MAIN = {"classification": "auroc", "regression": "r2"}
+BESIDE = {"classification": "accuracy", "regression": "rmse"}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a model scored on some rows: a row of `frame` for each number of features asked."""
+
+    metric: Metric
+    beside: Metric
+    frame: pd.DataFrame  # budget, score, low, high, beside, cost (the mean)
+    n_rows: int
+
+
+def choose_metric(name: str | None, task: str) -> Metric:
+    """The metric of that name, if it is for the task; the task's usual one without a name."""
+    metric = metrics.metric(name or MAIN[task])
+    if metric.task != task:
+        exported = (getattr(metrics, each) for each in metrics.__all__)
+        fitting = sorted(m.__name__ for m in exported if getattr(m, "task", None) == task)
+        raise ValueError(f"{name} is for {metric.task}, and this is {task}: choose from {', '.join(fitting)}")
+    return metric
+
+
+def score(trajectory: Trajectory, y: np.ndarray, metric: Metric) -> Scores:
+    """The scores of a roll-out against the truth, codes of classes or numbers, with a 95 % bootstrap interval."""
+    beside = metrics.metric(BESIDE[metric.task])
+    if beside is metric:
+        beside = metrics.metric(MAIN[metric.task])
+    frame = metrics.curve(trajectory, y, metric, interval=INTERVAL, n_boot=RESAMPLES)
+    frame["beside"] = metrics.curve(trajectory, y, beside)["score"]
+    frame["cost"] = trajectory.cost.mean(axis=0)
+    return Scores(metric, beside, frame, len(trajectory))
+
+
+def shown_budgets(last: int) -> list[int]:
+    """All budgets from 0 to the last, or of many the first ten and some round ones.
+
+    >>> shown_budgets(3), shown_budgets(50)
+    ([0, 1, 2, 3], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50])
+    """
+    if last <= 20:
+        return list(range(last + 1))
+    step = 5 if last <= 40 else 10 * -(-last // 200)
+    return sorted({*range(11), *range(10, last, step), last})
+
+
+def score_table(scores: Scores) -> Table:
+    """Budgets and scores; the mean cost too, if questions do not all cost 1."""
+    frame = scores.frame
+    priced = not np.allclose(frame["cost"], frame["budget"])
+    names = ["features asked", scores.metric.label, f"{INTERVAL:.0%} interval", scores.beside.label]
+    table = make_table(*names, *(["mean cost"] if priced else []), numbers=len(names) + priced)
+    for i in shown_budgets(len(frame) - 1):
+        row = frame.iloc[i]
+        cells = [f"{row.budget:.0f}", f"{row.score:.3f}", f"{row.low:.3f} to {row.high:.3f}", f"{row.beside:.3f}"]
+        table.add_row(*cells, *([f"{row.cost:.1f}"] if priced else []))
+    return table
+
+
+def most_asked(trajectory: Trajectory, costs: Sequence[float], most: int = 8) -> Table:
+    """The features that are asked of the most cases, with the mean place in the order."""
+    rows, steps = np.nonzero(trajectory.order >= 0)
+    asked = np.bincount(trajectory.order[rows, steps], minlength=len(trajectory.feature_names))
+    places = np.bincount(trajectory.order[rows, steps], weights=steps + 1, minlength=len(asked))
+    mean_place = places / np.maximum(asked, 1)
+    table = make_table("asked most", "of the cases", "mean place", "cost", numbers=3)
+    for i in np.lexsort((mean_place, -asked))[:most]:
+        if asked[i]:
+            share = asked[i] / len(trajectory)
+            table.add_row(trajectory.feature_names[i], f"{share:.0%}", f"{mean_place[i]:.1f}", f"{costs[i]:g}")
+    return table

@@ -1,0 +1,173 @@
+"""An interview as lines of text: what is asked now, and what a line that was typed means. Prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from askless.exceptions import InterviewError
+
+if TYPE_CHECKING:
+    from askless.core import Interview
+    from askless.core.schema import Feature, Part, Schema
+    from askless.encoding import TableEncoder
+
+__all__ = ["HELP", "Reply", "Session", "known_values", "parse_value"]
+
+HELP = (
+    "Answer with a value, or with the number of a choice. An empty line or ? means unknown; `later` postpones the "
+    "question; `back` takes the last answer back; `tell NAME=VALUE` says something that was not asked; `quit` ends."
+)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What became of a line."""
+
+    kind: Literal["moved", "part", "again", "quit"]  # moved: something is known now, or no more, that was not before
+    text: str = ""
+
+
+class Session:
+    """An interview that is led by lines of text. The parts of a group are asked one after another."""
+
+    def __init__(self, talk: Interview, encoder: TableEncoder) -> None:
+        self.talk = talk
+        self._encoder = encoder
+        self._given: dict[str, Any] = {}  # the parts of the present question that were answered; None for unknown
+
+    @property
+    def part(self) -> Part | None:
+        """What to answer now; None when the interview is done."""
+        question = self.talk.question
+        return None if question is None else question.parts[len(self._given)]
+
+    def take(self, line: str) -> Reply:
+        """Act on a line. Whatever cannot be understood is explained, and changes nothing."""
+        words = line.strip()
+        command, _, rest = words.partition(" ")
+        try:
+            match command.casefold():
+                case "quit" | "exit" if not rest:
+                    return Reply("quit")
+                case "help" if not rest:
+                    return Reply("again", HELP)
+                case "back" if not rest:
+                    return self._back()
+                case "later" if not rest:
+                    return self._later()
+                case "tell" if "=" in rest:
+                    return self._tell(rest)
+                case _:
+                    return self._answer(words)
+        except (InterviewError, ValueError) as problem:
+            return Reply("again", str(problem))
+
+    def _back(self) -> Reply:
+        if self._given:
+            self._given.popitem()
+            return Reply("part")
+        self.talk.undo()
+        return Reply("moved", "took the last answer back")
+
+    def _later(self) -> Reply:
+        self.talk.later()
+        self._given.clear()
+        return Reply("moved")
+
+    def _tell(self, assignment: str) -> Reply:
+        feature, part, text = _assigned(assignment, self._encoder.schema)
+        value = self._checked(feature, part, text)
+        told = {**_answered(self.talk, feature), part.name: value} if feature.is_group else value
+        self.talk.tell(feature.name, told)
+        self._given.clear()
+        return Reply("moved", _remark(part, value))
+
+    def _answer(self, text: str) -> Reply:
+        question, part = self.talk.question, self.part
+        if question is None or part is None:
+            raise InterviewError("there is no question any more; `back` takes the last answer back, `quit` ends")
+        feature = self._encoder.schema.features[self._encoder.schema.index(question.name)]
+        value = self._checked(feature, part, text)
+        given = {**self._given, part.name: value}
+        if len(given) < len(question.parts):
+            self._given = given
+            return Reply("part", _remark(part, value))
+        known = {name: each for name, each in given.items() if each is not None}
+        if not known:
+            self.talk.unknown()
+        else:
+            self.talk.answer(known if feature.is_group else value)
+        self._given = {}
+        return Reply("moved", _remark(part, value))
+
+    def _checked(self, feature: Feature, part: Part, text: str) -> Any:
+        """The value that a text means, which the encoder must accept; None for unknown."""
+        value = parse_value(part, text)
+        columns = self._encoder.encode_answer(self._encoder.schema.index(feature.name), {part.name: value})
+        return None if columns is None else value
+
+
+def parse_value(part: Part, text: str) -> Any:
+    """What a text means as an answer; None for unknown. A choice is named by its text or by its number from 1 on."""
+    from askless.encoding.cells import is_missing, key, parsed
+
+    text = text.strip()
+    if is_missing(text):
+        return None
+    if part.kind == "number":
+        value = parsed(text)
+        return text if value is None else int(value) if value.is_integer() and abs(value) < 2**53 else value
+    if part.choices is None:
+        return text
+    for meant in (key(text), key(text).casefold()):
+        matches = [choice for choice in part.choices if meant in (key(choice), key(choice).casefold())]
+        if len(matches) == 1:
+            return matches[0]
+    if text.isdecimal() and 1 <= int(text) <= len(part.choices):
+        return part.choices[int(text) - 1]
+    raise InterviewError(f"{text!r} is none of the choices; give one of them, or its number from 1 to {len(part.choices)}")
+
+
+def known_values(assignments: Iterable[str], encoder: TableEncoder) -> dict[str, Any]:
+    """What `NAME=VALUE`s say, by feature; the parts of a group are put together."""
+    known: dict[str, Any] = {}
+    for assignment in assignments:
+        feature, part, text = _assigned(assignment, encoder.schema)
+        value = parse_value(part, text)
+        known[feature.name] = {**known.get(feature.name, {}), part.name: value} if feature.is_group else value
+    return known
+
+
+def _assigned(assignment: str, schema: Schema) -> tuple[Feature, Part, str]:
+    """The feature, its part and the text of NAME=VALUE; a name may hold equal signs itself."""
+    cuts = [i for i, sign in enumerate(assignment) if sign == "="]
+    named = {part.name: (feature, part) for feature in schema.features for part in feature.parts}
+    named |= {feature.name: (feature, feature.parts[0]) for feature in schema.features if not feature.is_group}
+    for cut in cuts:
+        if assignment[:cut].strip() in named:
+            return (*named[assignment[:cut].strip()], assignment[cut + 1 :])
+    name = assignment[: cuts[0]].strip() if cuts else assignment
+    if not cuts:
+        raise InterviewError(f"{assignment!r}: give NAME=VALUE, such as {next(iter(named))}=...")
+    group = next((feature for feature in schema.features if feature.name == name), None)
+    if group is not None:
+        raise InterviewError(f"{name!r} is a group; name one of its parts: {', '.join(p.name for p in group.parts)}")
+    from askless.encoding.errors import did_you_mean
+
+    raise InterviewError(f"there is no feature {name!r}{did_you_mean(name, named)}")
+
+
+def _answered(talk: Interview, feature: Feature) -> Mapping[str, Any]:
+    """What is known of a group so far."""
+    values = [event.value for event in talk.history if event.feature == feature.name and event.action != "later"]
+    return values[-1] if values and isinstance(values[-1], Mapping) else {}
+
+
+def _remark(part: Part, value: Any) -> str:
+    """A word about a number that training has not seen the like of."""
+    if isinstance(value, (int, float)) and part.low is not None and part.high is not None:
+        if not part.low <= value <= part.high:
+            return f"{value} is outside of what training has seen ({part.low:g} to {part.high:g})"
+    return ""

@@ -1,0 +1,111 @@
+"""How an interview looks in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from askless.cli.console import make_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from askless.core import Interview, Question
+    from askless.core.schema import Part
+
+__all__ = ["choices_of", "foretold", "picture", "shown_value", "summary", "title"]
+
+BAR, MOST_BARS = 28, 6  # characters; classes with a bar of their own
+
+
+def title(number: int, question: Question, part: Part) -> Text:
+    """The question's number, name and price, and for a group which part it is."""
+    from rich.text import Text
+
+    text = Text.assemble((f"{number}. ", "dim"), (question.name, "bold"))
+    if len(question.parts) > 1:
+        place = question.parts.index(part) + 1
+        text.append(f": {part.name}", "bold")
+        text.append(f"  part {place} of {len(question.parts)}", "dim")
+    return text.append(f"  cost {question.cost:g}", "dim")
+
+
+def choices_of(part: Part) -> list[str]:
+    """Lines that say what can be answered."""
+    if part.kind == "number":
+        return [f"a number; {part.low:g} to {part.high:g} in training"]
+    if part.kind == "boolean":
+        return ["yes or no"]
+    choices = [str(choice) for choice in part.choices or ()]
+    if all(choice.lstrip("-").isdecimal() for choice in choices):  # a number of a choice would be mistaken for one
+        return ["one of " + ", ".join(choices)]
+    return [f"{i}  {choice}" for i, choice in enumerate(choices, 1)]
+
+
+def picture(prediction: Mapping[Any, float], scale: tuple[float, float] | None = None, ascii_only: bool = False) -> Text:
+    """A small picture of a prediction: a bar for each class, or a mean on a scale."""
+    from rich.text import Text
+
+    if "mean" in prediction and "sd" in {*prediction, "sd"} - {"mean"} and set(prediction) <= {"mean", "sd"}:
+        return Text(_on_scale(prediction["mean"], prediction.get("sd"), scale, ascii_only))
+    shown = sorted(prediction, key=lambda label: -prediction[label])[:MOST_BARS]
+    best = shown[0]
+    width = max(len(str(label)) for label in shown)
+    text = Text()
+    for label in (label for label in prediction if label in shown):
+        full = round(prediction[label] * BAR)
+        text.append(f"  {label!s:<{width}}  ", "bold" if label == best else "")
+        text.append(("#" if ascii_only else "█") * full, "cyan" if label == best else "blue")
+        text.append(("." if ascii_only else "░") * (BAR - full), "dim")
+        text.append(f" {prediction[label]:>6.1%}\n", "bold" if label == best else "")
+    if len(prediction) > len(shown):
+        rest = sum(p for label, p in prediction.items() if label not in shown)
+        text.append(f"  {len(prediction) - len(shown)} others {rest:.1%}\n", "dim")
+    text.rstrip()
+    return text
+
+
+def _on_scale(mean: float, sd: float | None, scale: tuple[float, float] | None, ascii_only: bool) -> str:
+    """The mean as a dot and one standard deviation to either side as a bar."""
+    told = f"  {mean:.4g}" + ("" if sd is None else f" ± {sd:.3g}")
+    if scale is None or sd is None or not scale[0] < scale[1]:
+        return told
+    low, high = scale
+
+    def place(value: float) -> int:
+        return round(min(max((value - low) / (high - low), 0.0), 1.0) * (BAR - 1))
+
+    dot, bar, rest = ("o", "=", ".") if ascii_only else ("●", "━", "·")
+    cells = [bar if place(mean - sd) <= i <= place(mean + sd) else rest for i in range(BAR)]
+    cells[place(mean)] = dot
+    return f"  {low:.3g} {''.join(cells)} {high:.3g} {told}"
+
+
+def foretold(prediction: Mapping[Any, float]) -> str:
+    """A prediction in a few words."""
+    if set(prediction) <= {"mean", "sd"} and "mean" in prediction:
+        return f"{prediction['mean']:.4g}" + (f" ± {prediction['sd']:.3g}" if "sd" in prediction else "")
+    best = max(prediction, key=lambda label: prediction[label])
+    return f"{best} {prediction[best]:.0%}"
+
+
+def shown_value(value: Any) -> str:
+    """An answer in a table."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {shown_value(part)}" for name, part in value.items())
+    return "unknown" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def summary(talk: Interview) -> Table:
+    """What was asked and answered, what it cost, and what was predicted then."""
+    table = make_table("", "question", "answer", "prediction after", "cost", numbers=1)
+    words = {"later": "postponed", "unknown": "unknown"}
+    number = 0
+    for event in talk.history:
+        asked = event.action in ("answer", "unknown")
+        number += asked
+        answer = words.get(event.action) or shown_value(event.value) + (" (told)" if event.action == "tell" else "")
+        mark = str(number) if asked else ""
+        table.add_row(mark, event.feature, answer, foretold(event.prediction), f"{event.cost:g}")
+    return table

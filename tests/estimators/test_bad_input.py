@@ -1,0 +1,151 @@
+"""Every kind of bad input is a clear ValueError, or a stated sensible behaviour."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from askless import DynamicClassifier, DynamicRegressor
+from askless.methods import FixedOrder
+
+
+def table(n=60):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n), "c": rng.choice(["x", "y"], n)})
+
+
+def labels(n=60):
+    return np.arange(n) % 2
+
+
+def with_cell(column, row, value):
+    frame = table()
+    frame[column] = frame[column].astype(object)
+    frame.loc[row, column] = value
+    return frame
+
+
+BAD = {
+    "empty table": ({}, table().iloc[:0], labels(0), "0 sample"),
+    "no columns": ({}, table()[[]], labels(), r"0 feature"),
+    "one row": ({}, table(1), labels(1), "1 sample"),
+    "one class": ({}, table(), np.zeros(60), "only one class"),
+    "target too short": ({}, table(), labels(59), "inconsistent numbers of samples"),
+    "no target": ({}, table(), None, "y is None"),
+    "two targets": ({}, table(), np.zeros((60, 2)), "1d array"),
+    "continuous target": ({}, table(), np.linspace(0, 1, 60), "continuous"),
+    "missing target": ({}, table(), np.where(labels() > 0, "a", None), r"30 missing.*first in row 0"),
+    "nan target": ({}, table(), np.where(np.arange(60) == 7, np.nan, labels()), r"1 missing.*row 7"),
+    "duplicated names": ({}, table().rename(columns={"b": "a"}), labels(), "same name: 'a'"),
+    "all missing": ({}, pd.DataFrame({"a": [np.nan] * 60}), labels(), "every value"),
+    "text in a number column": (
+        {},
+        with_cell("a", 17, "high"),
+        labels(),
+        r"'a', row \d+ \(counting from 0\).*'high'",
+    ),
+    "infinity": ({}, with_cell("b", 5, np.inf), labels(), r"'b', row \d+ \(counting from 0\).*infinity"),
+    "dates": ({}, table().assign(d=pd.Timestamp("2020-01-01")), labels(), "'d' holds dates"),
+    "budget of 0": ({"max_features": 0}, table(), labels(), "max_features is 0"),
+    "negative budget": ({"max_features": -3}, table(), labels(), "max_features is -3"),
+    "fractional budget": ({"max_features": 2.5}, table(), labels(), "max_features is 2.5"),
+    "boolean budget": ({"max_features": True}, table(), labels(), "max_features is True"),
+    "unknown column in a group": ({"groups": {"g": ["a", "bb"]}}, table(), labels(), "'bb'.*did you mean 'b'"),
+    "overlapping groups": ({"groups": {"g": ["a", "b"], "h": ["b", "c"]}}, table(), labels(), "'b'"),
+    "group named as a feature": ({"groups": {"c": ["a", "b"]}}, table(), labels(), "'c'"),
+    "unknown cost": ({"costs": {"aa": 2}}, table(), labels(), "'aa'.*did you mean 'a'"),
+    "negative cost": ({"costs": {"a": -1}}, table(), labels(), "cost of 'a' is -1"),
+    "cost in words": ({"costs": {"a": "dear"}}, table(), labels(), "cost of 'a' is 'dear'"),
+    "unknown method": ({"method": "greedi"}, table(), labels(), "did you mean 'greedy'"),
+    "wrong missing": ({"missing": "drop"}, table(), labels(), "'skip' or 'answer'"),
+    "wrong fraction": ({"validation_fraction": 1.5}, table(), labels(), "between 0 and 1"),
+    "order with an unknown name": ({"method": FixedOrder(order=["zz"])}, table(), labels(), "no feature 'zz'"),
+    "order with a name twice": ({"method": FixedOrder(order=["a", "a"])}, table(), labels(), "twice"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_fit(name, quick):
+    parameters, X, y, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        DynamicClassifier(**{"method": quick, **parameters}).fit(X, y)
+
+
+def test_regression_target(quick):
+    with pytest.raises(ValueError, match="numbers"):
+        DynamicRegressor(method=quick).fit(table(), ["a"] * 60)
+    with pytest.raises(ValueError, match=r"infinity.*row 3"):
+        DynamicRegressor(method=quick).fit(table(), np.where(np.arange(60) == 3, np.inf, 1.0))
+
+
+@pytest.fixture(scope="module")
+def model():
+    from askless.methods import Greedy
+
+    return DynamicClassifier(method=Greedy(hidden=(8,), epochs=1, pretrain_epochs=1)).fit(table(), labels())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.drop(columns="b"), "lacks 'b'"),
+        (lambda f: f.assign(a="much"), r"'a', row 0"),
+        (lambda f: f.assign(b=[1.0] * 59 + [-np.inf]), r"'b', row 59.*infinity"),
+        (lambda f: f.assign(c=1.5), r"'c', row 0"),
+    ],
+)
+def test_tables_to_predict(change, message, model):
+    with pytest.raises(ValueError, match=message):
+        model.predict(change(table()))
+
+
+def test_masks_and_budgets(model):
+    with pytest.raises(ValueError, match=r"available.*\(60, 3\).*\(60, 2\)"):
+        model.rollout(table(), available=np.ones((60, 2), dtype=bool))
+    with pytest.raises(ValueError, match="no feature 'aa'.*did you mean 'a'"):
+        model.rollout(table(), known=["aa"])
+    with pytest.raises(ValueError, match="max_features is 0"):
+        model.rollout(table(), max_features=0)
+    with pytest.raises(ValueError, match="cost of 'a' is nan"):
+        model.rollout(table(), costs={"a": float("nan")})
+    with pytest.raises(ValueError, match="no metric 'aurok'|'auroc'"):
+        model.curve(table(), labels(), metric="aurok")
+    with pytest.raises(ValueError, match=r"label 2 \(row 0"):
+        model.curve(table(), np.full(60, 2))
+
+
+# What is not an error
+
+
+def test_a_budget_above_the_number_of_features_is_clipped(quick):
+    model = DynamicClassifier(max_features=50, method=quick).fit(table(), labels())
+    assert model.rollout(table()).order.shape == (60, 3)
+
+
+def test_constant_columns_are_kept_and_all_missing_ones_left_out(quick):
+    X = table().assign(same=1.0, gone=np.nan)
+    with pytest.warns(UserWarning, match="'gone'"):
+        model = DynamicClassifier(method=quick).fit(X, labels())
+    assert model.schema_.names == ("a", "b", "c", "same")
+    model.predict(X)
+
+
+def test_a_class_with_one_row_is_learned(quick):
+    y = np.zeros(60, dtype=int)
+    y[11], y[30:] = 2, 1
+    model = DynamicClassifier(method=quick).fit(table(), y)
+    assert model.predict_proba(table()).shape == (60, 3)
+
+
+def test_two_rows_are_enough_to_run(quick):
+    model = DynamicClassifier(method=quick).fit(table(2), [0, 1])
+    assert model.predict(table(2)).shape == (2,)
+
+
+def test_rows_without_any_value(quick):
+    X = table()
+    X.loc[:9] = np.nan
+    model = DynamicClassifier(method=quick).fit(X, labels())
+    t = model.rollout(X)
+    assert (t.n_asked[:10] == 0).all()
+    assert set(t.stop_reason[:10]) == {"nothing left to ask"}
+    np.testing.assert_allclose(t.at(3)[:10], 0.5, atol=0.1)  # the frequencies of the classes

@@ -1,0 +1,225 @@
+"""The estimators as people use them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from askless import DynamicClassifier, DynamicRegressor, load
+from askless.core import MaxFeatures
+from askless.datasets import load_dataset
+from askless.methods import Greedy
+
+from .conftest import GROUPS
+
+
+@pytest.fixture(scope="module")
+def fitted(messy):
+    X, y, _ = messy
+    costs = {"blood pressure": 5, "lab": 20.0}
+    return DynamicClassifier(max_features=4, groups=GROUPS, costs=costs).fit(X, y)
+
+
+def test_a_good_model_with_default_settings(fitted, messy):
+    X, y, _ = messy
+    curve = fitted.curve(X, y, metric="auroc")
+    assert curve["budget"].tolist() == [0, 1, 2, 3, 4]
+    assert curve["score"].iloc[0] == 0.5
+    assert curve["score"].iloc[-1] > 0.85
+    assert fitted.score(X, y) == np.mean(fitted.predict(X) == y)
+
+
+def test_breast_cancer_needs_three_questions():
+    data = load_dataset("breast_cancer")
+    test = np.arange(len(data.target)) % 3 == 0
+    model = DynamicClassifier(max_features=3).fit(data.frame[~test], data.target[~test])
+    assert model.curve(data.frame[test], data.target[test])["score"].iloc[-1] > 0.97
+
+
+def test_regression_predicts_with_honest_spread(messy):
+    X, _, score = messy
+    model = DynamicRegressor(max_features=5, groups=GROUPS).fit(X[:300], score[:300])
+    assert model.score(X[300:], score[300:]) > 0.4
+    said = []
+    for row in range(300, 400):
+        talk = model.interview()
+        while not talk.done:
+            feature = next(f for f in model.schema_.features if f.name == talk.question.name)
+            values = {part.name: X.iloc[row][part.name] for part in feature.parts}
+            talk.answer(values if feature.is_group else values[feature.parts[0].name])
+        said.append(((score[row] - talk.prediction["mean"]) / talk.prediction["sd"]) ** 2)
+    assert 0.5 < np.mean(said) < 2.0  # standardised residuals
+
+
+@pytest.mark.parametrize("make", [np.array, list, pd.Series, pl.Series, lambda y: pd.Series(y, dtype="category")])
+def test_labels_in_any_container(make, messy, quick):
+    X, y, _ = messy
+    model = DynamicClassifier(method=quick).fit(X, make(y.tolist()))
+    assert model.classes_.tolist() == ["ill", "well"]
+    assert set(model.predict(X)) <= {"ill", "well"}
+
+
+@pytest.mark.parametrize(
+    "kinds", [("no", "yes"), (0, 1), (-1, 1), (False, True), (10, 20, 30), (1.0, 2.0), ("a", "b", "c")]
+)
+def test_labels_of_any_type(kinds, messy, quick, tmp_path):
+    X, _, score = messy
+    y = np.array(kinds)[np.digitize(score, np.quantile(score, np.arange(1, len(kinds)) / len(kinds)))]
+    model = DynamicClassifier(method=quick).fit(X, y)
+    assert model.classes_.tolist() == list(kinds)
+    assert model.predict(X).dtype == y.dtype
+    model.save(tmp_path / "m.askless")
+    again = load(tmp_path / "m.askless")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.predict(X).dtype.kind == y.dtype.kind
+    assert list(model.interview().prediction) == list(kinds)
+
+
+def test_polars_pandas_and_column_order_agree(fitted, messy):
+    X, _, _ = messy
+    expected = fitted.predict_proba(X)
+    shuffled = X[X.columns[::-1]].assign(extra="ignored")
+    np.testing.assert_array_equal(fitted.predict_proba(shuffled), expected)
+    np.testing.assert_array_equal(fitted.predict_proba(pl.from_pandas(X)), expected)
+    np.testing.assert_array_equal(fitted.predict_proba(X.set_index(np.arange(len(X))[::-1])), expected)
+
+
+def test_fit_on_polars_is_fit_on_pandas(messy, quick):
+    X, y, _ = messy
+    one = DynamicClassifier(method=quick, groups=GROUPS).fit(X, y)
+    two = DynamicClassifier(method=quick, groups=GROUPS).fit(pl.from_pandas(X), pl.Series(y.tolist()))
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert two.feature_names_in_.tolist() == list(X.columns)
+
+
+def test_rollout_contract(fitted, messy):
+    X, _, _ = messy
+    t = fitted.rollout(X)
+    assert t.order.shape == (400, 4)
+    assert t.predictions.shape == (400, 5, 2)
+    assert t.cost.shape == (400, 5)
+    assert t.feature_names == ("age", "sex", "smoker", "blood pressure", "clinic", "lab")
+    frame = t.frame()
+    assert list(frame.columns) == ["case", "step", "feature", "cost", "p(ill)", "p(well)"]
+    prices = dict(zip(t.feature_names, [1, 1, 1, 5, 1, 20], strict=True))
+    for row in range(5):
+        asked = t.names(row)
+        assert t.cost[row].tolist() == np.cumsum([0, *(prices[name] for name in asked)]).tolist()
+    assert not (t.selected(4)[X["lab"].isna(), 5]).any()  # missing values are not asked
+
+
+def test_other_budgets_rules_prices_and_masks(fitted, messy):
+    X, _, _ = messy
+    assert fitted.rollout(X, max_features=2).order.shape == (400, 2)
+    t = fitted.rollout(X, stopping=MaxFeatures(1))
+    assert set(t.stop_reason) == {"asked 1 feature"}
+    assert fitted.rollout(X, costs={"age": 3}).cost.max() <= 3 + 3
+    t = fitted.rollout(X, available=["age", "sex"])
+    assert set(np.unique(t.order)) <= {-1, 0, 1}
+    known = np.zeros((400, 6), dtype=bool)
+    known[:, 0] = True
+    t = fitted.rollout(X, known=known)
+    assert not (t.order == 0).any()
+    assert len(np.unique(t.at(0)[:, 0])) > 10  # ages differ, so do the first predictions
+    assert (t.cost[:, 0] == 0).all()
+
+
+def test_many_rows_go_in_chunks(fitted, messy, monkeypatch):
+    X, _, _ = messy
+    whole = fitted.rollout(X, available=fitted.model_.encoder.transform(X).present)
+    monkeypatch.setattr("askless.fitted.ROWS_AT_ONCE", 64)
+    parts = fitted.rollout(X, available=fitted.model_.encoder.transform(X).present)
+    np.testing.assert_array_equal(parts.order, whole.order)
+    np.testing.assert_allclose(parts.predictions, whole.predictions, atol=1e-6)
+
+
+def test_missing_answer_asks_and_learns_nothing(messy, quick):
+    X, y, _ = messy
+    model = DynamicClassifier(max_features=7, missing="answer", method=quick).fit(X, y)
+    t = model.rollout(X)
+    assert (t.n_asked == 7).all()  # gaps are asked like everything else
+    gap = X["lab"].isna().to_numpy()
+    lab = t.feature_names.index("lab")
+    step = (t.order == lab).argmax(axis=1)
+    rows = np.flatnonzero(gap)
+    np.testing.assert_array_equal(t.predictions[rows, step[rows]], t.predictions[rows, step[rows] + 1])
+
+
+def test_imbalanced_classes_are_calibrated(quick):
+    data = load_dataset("exact_noisy_tests", n=4000, random_state=1)
+    model = DynamicClassifier().fit(data.frame, data.target)
+    p = model.predict_proba(data.frame)[:, 1]
+    assert abs(p.mean() - data.target.mean()) < 0.02
+
+
+def test_same_seed_same_model_other_seed_another(messy, quick):
+    X, y, _ = messy
+    fits = [DynamicClassifier(method=quick, random_state=seed).fit(X, y).predict_proba(X) for seed in (3, 3, 4)]
+    np.testing.assert_array_equal(fits[0], fits[1])
+    assert not np.array_equal(fits[0], fits[2])
+
+
+def test_clone_pickle_pipeline_and_search(messy, quick):
+    X, y, _ = messy
+    model = DynamicClassifier(max_features=2, method=quick)
+    assert clone(model).get_params()["method"].get_params() == quick.get_params()
+    again = pickle.loads(pickle.dumps(model.fit(X, y)))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    pipeline = make_pipeline(FunctionTransformer(lambda frame: frame.drop(columns="clinic")), clone(model))
+    assert cross_val_score(pipeline, X, y, cv=2).shape == (2,)
+    search = GridSearchCV(clone(model), {"max_features": [1, 2], "method__hidden": [(4,), (8,)]}, cv=2).fit(X, y)
+    assert search.best_estimator_.method.hidden in [(4,), (8,)]
+
+
+def test_validation_rows_may_be_given(messy, quick):
+    X, y, _ = messy
+    model = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(X[200:], y[200:]))
+    changed = y[200:].copy()[::-1]
+    other = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(X[200:], changed))
+    assert [row["train_loss"] for row in model.history_] != []
+    assert [row.get("valid_loss") for row in model.history_] != [row.get("valid_loss") for row in other.history_]
+    with pytest.raises(ValueError, match="which training has not"):
+        DynamicClassifier(method=quick).fit(X, y, validation=(X, np.full(400, "dead")))
+
+
+def test_statistics_come_from_the_training_rows_alone(messy, quick):
+    X, y, _ = messy
+    far = X[200:].assign(age=1e6)
+    one = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(X[200:], y[200:]))
+    two = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(far, y[200:]))
+    assert one.model_.encoder.to_json() == two.model_.encoder.to_json()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"shared": True},
+        {"subsets": "random"},
+        {"first": "learned"},
+        {"schedule": "staged"},
+        {"polish": False},
+        {"dropout": 0.0},
+        {"average": 0.0},
+    ],
+)
+def test_every_option_of_greedy(options, messy):
+    X, y, score = messy
+    method = Greedy(hidden=(16, 16), epochs=4, pretrain_epochs=3, stages=2, **options)
+    assert DynamicClassifier(max_features=2, method=method).fit(X, y).score(X, y) > 0.5
+    DynamicRegressor(max_features=2, method=method).fit(X, score)
+
+
+def test_staged_schedule_keeps_the_paper_s_stages(messy):
+    X, y, _ = messy
+    method = Greedy(hidden=(8,), schedule="staged", stages=3, epochs=2, pretrain_epochs=1, polish=False)
+    model = DynamicClassifier(max_features=2, method=method).fit(X, y)
+    stages = [row["temperature"] for row in model.history_ if row["phase"] == "policy"]
+    assert np.unique(np.round(stages, 4)).tolist() == [0.1, 0.3162, 1.0]
+    hard = [row["valid_loss"] for row in model.history_ if "valid_loss" in row and row["phase"] == "policy"]
+    assert model.model_.summary["best_validation_loss"] == min(hard)
