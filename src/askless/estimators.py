@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,6 +17,7 @@ from askless.core import Interview, Schema, StoppingRule, Trajectory
 from askless.core.stopping import as_rules
 from askless.encoding import TableEncoder
 from askless.fitted import FittedModel, Task, checked_budget
+from askless.images import patch_groups
 from askless.inputs import checked_labels, checked_numbers, checked_table, table_again
 from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json
@@ -43,6 +45,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         costs: Mapping[str, float] | None = None,
         stopping: StoppingRule | Sequence[StoppingRule] | None = None,
         missing: str = "skip",
+        patch_size: int | None = None,
         random_state: Any = 0,
         validation_fraction: float = 0.2,
         verbose: bool | None = None,
@@ -53,6 +56,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         self.costs = costs
         self.stopping = stopping
         self.missing = missing
+        self.patch_size = patch_size
         self.random_state = random_state
         self.validation_fraction = validation_fraction
         self.verbose = verbose
@@ -80,6 +84,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         """
         method = self._check_parameters()
         X = checked_table(self, X)
+        groups = self._column_groups()
         y = self._encode_target(y, len(X))
         seed = _seed(self.random_state)
         if validation is None:
@@ -88,7 +93,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             train, y_train, valid = X, y, table_again(self, validation[0])
             y_valid = self._encode_target(validation[1], len(valid), known_classes=True)
-        encoder = TableEncoder.fit(train, groups=self.groups, costs=self.costs)
+        encoder = TableEncoder.fit(train, groups=groups, costs=self.costs)
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
         from askless.training import Problem, progress_bar
 
@@ -117,6 +122,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             as_rules(self.stopping),
             self._settings(method),
             fitted.summary,
+            getattr(self, "image_shape_", None),
         )
         return self
 
@@ -129,8 +135,20 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             checked_budget(self.max_features, 1)
         return find_method(self.method)
 
+    def _column_groups(self) -> Mapping[str, Sequence[Any]] | None:
+        """What is asked together: the groups that the user gave, or an image's patches."""
+        shape = getattr(self, "image_shape_", None)
+        if shape is None:
+            if self.patch_size is not None:
+                raise ValueError("patch_size is for images: arrays of shape (n, height, width[, channels])")
+            return self.groups
+        if self.groups is not None:
+            raise ValueError("groups are for tables; the features of images are their pixels or patches")
+        return patch_groups(shape, self.patch_size)
+
+    @abstractmethod
     def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
-        raise NotImplementedError
+        """(n,) what the loss takes; a fit learns the classes, everything else must know them."""
 
     def _settings(self, method: Method) -> dict[str, Any]:
         """The parameters as JSON, from which `load` makes the estimator again."""
@@ -140,6 +158,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             "groups": None if self.groups is None else {str(k): list(v) for k, v in self.groups.items()},
             "costs": None if self.costs is None else {str(k): float(v) for k, v in self.costs.items()},
             "missing": self.missing,
+            "patch_size": None if self.patch_size is None else int(self.patch_size),
             "random_state": int(self.random_state) if _is_integer(self.random_state) else None,
             "validation_fraction": float(self.validation_fraction),
         }
@@ -246,6 +265,8 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     stopping : rules that end the questions before the budget does.
     missing : "skip": a missing value cannot be asked of that row; "answer": asking it counts, and the answer is
         "unknown".
+    patch_size : for images, arrays of shape (n, height, width[, channels]): the side of the square patches that are
+        asked. None asks for single pixels.
     random_state : an integer gives the same model each time.
     validation_fraction : share of the rows that training holds out to choose the best weights.
     verbose : whether to show a progress bar; None shows it in a terminal.
@@ -271,12 +292,12 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     _default_metric = "auroc"
 
     def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
-        """(n,) class codes; a fit learns the classes, everything else must know them."""
         labels = checked_labels(y, n_rows)
         if not known_classes:
             self.classes_ = np.unique(labels)
             if len(self.classes_) < 2:
-                raise ValueError(f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
+                only = self.classes_.tolist()[0]
+                raise ValueError(f"y has only one class, {only!r}; a classifier needs two or more")
         codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
         strange = np.flatnonzero(self.classes_[codes] != labels)
         if len(strange):
@@ -338,6 +359,8 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
     estimator = kind(**settings)
     estimator.model_ = model
     estimator.history_ = []
+    if model.image_shape is not None:
+        estimator.image_shape_ = model.image_shape
     names = model.encoder.columns
     estimator.n_features_in_ = len(names)
     if model.encoder.named:

@@ -50,6 +50,7 @@ class FittedModel:
     stopping: tuple[StoppingRule, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)  # JSON: the estimator's parameters
     summary: dict[str, Any] = field(default_factory=dict)  # JSON: what training reported
+    image_shape: tuple[int, ...] | None = None  # (height, width[, channels]) where the cases are images
 
     @property
     def schema(self) -> Schema:

@@ -10,13 +10,18 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from askless.encoding import read_table
 from askless.exceptions import TableError
+from askless.images import flat_images, is_images
 from askless.tables import column_names, is_frame
 
 __all__ = ["checked_labels", "checked_numbers", "checked_table", "table_again"]
 
 
 def checked_table(estimator: Any, X: Any) -> Any:
-    """A table to learn from; notes its width and its columns' names in the estimator."""
+    """A table to learn from, images flat; notes its width and its columns' names, or the images' shape."""
+    estimator.__dict__.pop("image_shape_", None)
+    if is_images(X):
+        estimator.image_shape_ = tuple(X.shape[1:])
+        X = flat_images(X)
     X = _two_dimensional(estimator, X)
     columns = read_table(X)  # refuses an empty table and names that occur twice
     if columns.n_rows < 2:
@@ -32,6 +37,13 @@ def checked_table(estimator: Any, X: Any) -> Any:
 
 def table_again(estimator: Any, X: Any) -> Any:
     """A table to use a fitted estimator on. Frames are matched by name, arrays by position."""
+    if is_images(X):
+        shape = getattr(estimator, "image_shape_", None)
+        if tuple(X.shape[1:]) != shape:
+            raise ValueError(
+                f"the images have shape {X.shape[1:]}; {type(estimator).__name__} has learned from {shape}"
+            )
+        X = flat_images(X)
     X = _two_dimensional(estimator, X)
     framed = is_frame(X)
     width = len(column_names(X)) if framed else X.shape[1]

@@ -78,6 +78,7 @@ def _read(content: bytes) -> FittedModel:
         stopping=tuple(_found(stopping_rules, rule["name"])(**rule["config"]) for rule in manifest["stopping"]),
         settings=manifest["settings"],
         summary=manifest["summary"],
+        image_shape=None if manifest["image_shape"] is None else tuple(manifest["image_shape"]),
     ).checked()
     if (
         json.dumps(_manifest(model), sort_keys=True, allow_nan=False) != text
@@ -101,6 +102,7 @@ def _manifest(model: FittedModel) -> dict[str, Any]:
         "stopping": [_described(stopping_rules, rule) for rule in model.stopping],
         "settings": model.settings,
         "summary": model.summary,
+        "image_shape": model.image_shape,
     }
 
 

@@ -101,13 +101,13 @@ def test_tables_to_predict(change, message, model):
 def test_masks_and_budgets(model):
     with pytest.raises(ValueError, match=r"available.*\(60, 3\).*\(60, 2\)"):
         model.rollout(table(), available=np.ones((60, 2), dtype=bool))
-    with pytest.raises(ValueError, match="no feature 'aa'.*did you mean 'a'"):
+    with pytest.raises(ValueError, match=r"no feature 'aa'.*did you mean 'a'"):
         model.rollout(table(), known=["aa"])
     with pytest.raises(ValueError, match="max_features is 0"):
         model.rollout(table(), max_features=0)
     with pytest.raises(ValueError, match="cost of 'a' is nan"):
         model.rollout(table(), costs={"a": float("nan")})
-    with pytest.raises(ValueError, match="no metric 'aurok'|'auroc'"):
+    with pytest.raises(ValueError, match=r"'aurok'.*'auroc'"):
         model.curve(table(), labels(), metric="aurok")
     with pytest.raises(ValueError, match=r"label 2 \(row 0"):
         model.curve(table(), np.full(60, 2))

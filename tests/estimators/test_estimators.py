@@ -223,3 +223,26 @@ def test_staged_schedule_keeps_the_paper_s_stages(messy):
     assert np.unique(np.round(stages, 4)).tolist() == [0.1, 0.3162, 1.0]
     hard = [row["valid_loss"] for row in model.history_ if "valid_loss" in row and row["phase"] == "policy"]
     assert model.model_.summary["best_validation_loss"] == min(hard)
+
+
+@pytest.mark.parametrize(
+    ("shape", "patch_size", "features"), [((8, 8), None, 64), ((8, 8), 2, 16), ((4, 4, 2), 2, 4)]
+)
+def test_images(shape, patch_size, features, quick, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, *shape))
+    y = (X[:, 0, 0].reshape(80, -1).sum(axis=1) > 0).astype(int)
+    model = DynamicClassifier(max_features=2, patch_size=patch_size, method=quick).fit(X, y)
+    assert len(model.schema_) == features
+    assert model.schema_.names[1] == "row 0, column 1"
+    model.save(tmp_path / "m.askless")
+    np.testing.assert_array_equal(load(tmp_path / "m.askless").predict_proba(X), model.predict_proba(X))
+    with pytest.raises(ValueError, match="learned from"):
+        model.predict(X[:, :-1])
+
+
+def test_patches_must_divide_the_image_and_need_images(quick):
+    with pytest.raises(ValueError, match="must divide the images' 8 x 8"):
+        DynamicClassifier(patch_size=3, method=quick).fit(np.zeros((4, 8, 8)), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="patch_size is for images"):
+        DynamicClassifier(patch_size=2, method=quick).fit(np.zeros((4, 8)), [0, 1, 0, 1])

@@ -49,7 +49,7 @@ def test_noisy_xor_best_value_by_hand():
     """The pair leaves y known up to a flip with 0.05; greedy instead takes the two best weak tests."""
     problem = noisy_xor()
     assert problem.best_value(2) == pytest.approx(h(0.05, 0.95), abs=1e-12)
-    # Two independent tests of a fair label, right with 0.625 and 0.565: H(y | c, d) = H(y) + H(c|y) + H(d|y) - H(c, d)
+    # Two independent tests of a fair label, right by 0.625, 0.565: H(y | c, d) = H(y) + H(c|y) + H(d|y) - H(c, d)
     agree = 0.5 * (0.625 * 0.565 + 0.375 * 0.435)
     differ = 0.5 * (0.625 * 0.435 + 0.375 * 0.565)
     weak = log(2) + h(0.625, 0.375) + h(0.565, 0.435) - h(agree, agree, differ, differ)

@@ -66,16 +66,6 @@ def scores_repeat(policy: Any, schema: Schema, cases: Cases) -> None:
     properties.repeats(policy, _call(cases), example_states(schema, cases))
 
 
-def scores_of_a_row_are_its_own(policy: Any, schema: Schema, cases: Cases) -> str | None:
-    """A row alone has the scores that it has among others."""
-    if getattr(policy, "stochastic", False):
-        return "it is stochastic: what it draws for a case depends on the case's place in the batch"
-    if getattr(policy, "needs_truth", False):
-        return "it looks at the truth of the whole batch"
-    properties.treats_rows_alone(policy, _call(cases), example_states(schema, cases))
-    return None
-
-
 def hidden_values_do_not_matter(policy: Any, schema: Schema, cases: Cases) -> str | None:
     """A value that was not asked can change without changing any question up to that point."""
     if getattr(policy, "needs_truth", False):
@@ -95,6 +85,16 @@ def hidden_values_do_not_matter(policy: Any, schema: Schema, cases: Cases) -> st
                 f"it peeks: other values in what had not been asked changed one of the first {step + 1} questions "
                 f"of {len(peeked)} of {len(cases)} cases (missing={missing!r})",
             )
+    return None
+
+
+def scores_of_a_row_are_its_own(policy: Any, schema: Schema, cases: Cases) -> str | None:
+    """A row alone has the scores that it has among others."""
+    if getattr(policy, "stochastic", False):
+        return "it is stochastic: what it draws for a case depends on the case's place in the batch"
+    if getattr(policy, "needs_truth", False):
+        return "it looks at the truth of the whole batch"
+    properties.treats_rows_alone(policy, _call(cases), example_states(schema, cases))
     return None
 
 

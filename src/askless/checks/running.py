@@ -24,8 +24,9 @@ class CheckFailed(AssertionError):
 
 
 def label(subject: object) -> str:
-    """What to call an object in a message."""
-    return type(subject).__name__
+    """What to call an object in a message: its class, and for a model or a trial that of its policy or method."""
+    inner = getattr(subject, "policy", getattr(subject, "method", None))
+    return type(subject).__name__ + ("" if inner is None else f"({type(inner).__name__})")
 
 
 def require(holds: bool, subject: object, message: str) -> None:

@@ -1,0 +1,123 @@
+"""The demo's experiment: the greedy method against a fixed and a random order, on the same rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless.cli.scores import INTERVAL, RESAMPLES, choose_metric
+from askless.datasets import Dataset
+from askless.exceptions import CheckpointError
+from askless.metrics import Metric, curve
+from askless.report import Comparison, Contender, ranking
+from askless.tables import holdout
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from askless.estimators import DynamicClassifier, DynamicRegressor
+    from askless.methods import Method
+
+__all__ = ["TEST_SHARE", "Split", "compare", "split"]
+
+TEST_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Split:
+    """A data set cut into rows to learn from and rows to score on."""
+
+    data: Dataset
+    train: np.ndarray  # row numbers
+    test: np.ndarray
+
+    def part(self, rows: np.ndarray) -> tuple[pd.DataFrame, pd.Series]:
+        """The features and the target of some rows."""
+        return self.data.frame.iloc[rows].reset_index(drop=True), self.data.target.iloc[rows].reset_index(drop=True)
+
+
+def split(data: Dataset, seed: int) -> Split:
+    """A quarter of the rows is for the test; of each class its share."""
+    stratify = data.task == "classification"
+    y = data.target.to_numpy()
+    codes = np.unique(y.astype(str), return_inverse=True)[1] if stratify else y
+    return Split(data, *holdout(codes, TEST_SHARE, stratify, seed))
+
+
+def compare(
+    rows: Split, budget: int, seed: int, folder: Path, tell: Callable[[str], None]
+) -> tuple[Comparison, DynamicClassifier | DynamicRegressor]:
+    """Train the three, score them on the test rows; returns the greedy estimator too.
+
+    Fits that were interrupted go on from the checkpoints in `folder`, which are removed when all is done.
+    """
+    from askless.methods import FixedOrder, Greedy, Random
+
+    start = time.perf_counter()
+    metric = choose_metric(None, rows.data.task)
+    X_train = rows.part(rows.train)[0]
+    checkpoints = [folder / f".{name}.part" for name in ("greedy", "fixed", "random")]
+
+    def contender(name: str, about: str, method: Method, checkpoint: Path) -> tuple[Contender, Any]:
+        tell(name)
+        return _contender(name, about, _estimator(rows.data, method, budget, seed), rows, metric, checkpoint)
+
+    greedy, estimator = contender("greedy", "asks each case what tells the most about it now", Greedy(), checkpoints[0])
+    order = ranking(estimator.rollout(X_train))
+    about = "asks everyone the same: what greedy asks most often of the training rows, in that order"
+    fixed, _ = contender("fixed order", about, FixedOrder(order=order), checkpoints[1])
+    random, _ = contender("random order", "asks each case in an order drawn at random", Random(), checkpoints[2])
+    for checkpoint in checkpoints:
+        checkpoint.unlink(missing_ok=True)
+    comparison = Comparison(
+        data=rows.data,
+        metric=metric,
+        contenders=(greedy, fixed, random),
+        order=tuple(order),
+        schema=estimator.schema_,
+        n_train=len(rows.train),
+        n_test=len(rows.test),
+        budget=budget,
+        seed=seed,
+        seconds=time.perf_counter() - start,
+    )
+    return comparison, estimator
+
+
+def _estimator(data: Dataset, method: Method, budget: int, seed: int) -> DynamicClassifier | DynamicRegressor:
+    from askless.estimators import DynamicClassifier, DynamicRegressor
+
+    kind = DynamicClassifier if data.task == "classification" else DynamicRegressor
+    return kind(budget, method, data.groups or None, data.costs or None, random_state=seed)
+
+
+def _contender(
+    name: str,
+    about: str,
+    estimator: DynamicClassifier | DynamicRegressor,
+    rows: Split,
+    metric: Metric,
+    checkpoint: Path,
+) -> tuple[Contender, DynamicClassifier | DynamicRegressor]:
+    start = time.perf_counter()
+    _fit(estimator, *rows.part(rows.train), checkpoint)
+    seconds = time.perf_counter() - start
+    X, y = rows.part(rows.test)
+    trajectory = estimator.rollout(X)
+    truth = np.searchsorted(estimator.classes_, y) if rows.data.task == "classification" else y.to_numpy()
+    scores = curve(trajectory, truth, metric, interval=INTERVAL, n_boot=RESAMPLES)
+    return Contender(name, about, trajectory, scores, seconds), estimator
+
+
+def _fit(estimator: Any, X: pd.DataFrame, y: pd.Series, checkpoint: Path) -> None:
+    """Fit; a checkpoint of another demo is of no use, and is overwritten."""
+    try:
+        estimator.fit(X, y, checkpoint=checkpoint)
+    except CheckpointError:
+        checkpoint.unlink()
+        estimator.fit(X, y, checkpoint=checkpoint)
