@@ -91,7 +91,7 @@ class _Screen:
             if reply.text:
                 say(self.console, f"  {reply.text}", "yellow")
             if reply.kind == "moved":
-                self._show_prediction(session.talk, f"cost {session.talk.cost:g}")
+                self._show_prediction(session.talk, f"now (cost so far: {session.talk.cost:g})")
 
     def _read(self, session: Session) -> str | None:
         """Put the question, and get the line that is typed; None at the end of input."""

@@ -19,12 +19,12 @@ __all__ = ["choices_of", "foretold", "picture", "shown_value", "summary", "title
 BAR, MOST_BARS = 28, 6  # characters; classes with a bar of their own
 
 
-def title(number: int, question: Question, part: Part) -> Text:
-    """The question's number, name and price, and for a group which part it is."""
+def title(number: int, question: Question, part: Part | None = None) -> Text:
+    """The question's number, name and price, and which part of a group it is, if one is meant."""
     from rich.text import Text
 
     text = Text.assemble((f"{number}. ", "dim"), (question.name, "bold"))
-    if len(question.parts) > 1:
+    if part is not None and len(question.parts) > 1:
         place = question.parts.index(part) + 1
         text.append(f": {part.name}", "bold")
         text.append(f"  part {place} of {len(question.parts)}", "dim")
@@ -47,7 +47,7 @@ def picture(prediction: Mapping[Any, float], scale: tuple[float, float] | None =
     """A small picture of a prediction: a bar for each class, or a mean on a scale."""
     from rich.text import Text
 
-    if "mean" in prediction and "sd" in {*prediction, "sd"} - {"mean"} and set(prediction) <= {"mean", "sd"}:
+    if _is_mean(prediction):
         return Text(_on_scale(prediction["mean"], prediction.get("sd"), scale, ascii_only))
     shown = sorted(prediction, key=lambda label: -prediction[label])[:MOST_BARS]
     best = shown[0]
@@ -64,6 +64,10 @@ def picture(prediction: Mapping[Any, float], scale: tuple[float, float] | None =
         text.append(f"  {len(prediction) - len(shown)} others {rest:.1%}\n", "dim")
     text.rstrip()
     return text
+
+
+def _is_mean(prediction: Mapping[Any, float]) -> bool:
+    return "mean" in prediction and set(prediction) <= {"mean", "sd"}
 
 
 def _on_scale(mean: float, sd: float | None, scale: tuple[float, float] | None, ascii_only: bool) -> str:
@@ -84,7 +88,7 @@ def _on_scale(mean: float, sd: float | None, scale: tuple[float, float] | None, 
 
 def foretold(prediction: Mapping[Any, float]) -> str:
     """A prediction in a few words."""
-    if set(prediction) <= {"mean", "sd"} and "mean" in prediction:
+    if _is_mean(prediction):
         return f"{prediction['mean']:.4g}" + (f" ± {prediction['sd']:.3g}" if "sd" in prediction else "")
     best = max(prediction, key=lambda label: prediction[label])
     return f"{best} {prediction[best]:.0%}"
@@ -94,6 +98,8 @@ def shown_value(value: Any) -> str:
     """An answer in a table."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {shown_value(part)}" for name, part in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return "unknown" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

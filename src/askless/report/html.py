@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["listing", "section", "shown", "table", "text"]
+__all__ = ["first_sentence", "listing", "section", "shown", "table", "text"]
+
+MARKED = ' class="here"'
 
 
 def text(value: object) -> str:
@@ -22,17 +25,14 @@ def section(title: str, *parts: str, kind: str = "") -> str:
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), here: int = -1) -> str:
     """A table whose cells are HTML; the columns at `numbers` hold numbers, the row `here` is marked."""
 
-    def kind(i: int) -> str:
-        return ' class="number"' if i in numbers else ' class="name"' if i == 0 else ""
-
-    head = "".join(f"<th{kind(i) if i in numbers else ''}>{text(name)}</th>" for i, name in enumerate(columns))
-    body = "\n".join(
-        f"<tr{' class="here"' if place == here else ''}>"
-        + "".join(f"<td{kind(i)}>{cell}</td>" for i, cell in enumerate(row))
-        + "</tr>"
-        for place, row in enumerate(rows)
-    )
-    return f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+    classes = {0: ' class="name"'} | {i: ' class="number"' for i in numbers}
+    heads = (f"<th{classes[i] if i in numbers else ''}>{text(name)}</th>" for i, name in enumerate(columns))
+    body = []
+    for place, row in enumerate(rows):
+        cells = (f"<td{classes.get(i, '')}>{cell}</td>" for i, cell in enumerate(row))
+        body.append(f"<tr{MARKED if place == here else ''}>{''.join(cells)}</tr>")
+    head, lines = "".join(heads), "\n".join(body)
+    return f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{lines}\n</tbody>\n</table></div>'
 
 
 def listing(facts: Mapping[str, str]) -> str:
@@ -47,3 +47,12 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "unknown" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def first_sentence(words: str) -> str:
+    """The first sentence of a text.
+
+    >>> first_sentence("Is it malignant? Units: mm.")
+    'Is it malignant?'
+    """
+    return re.split(r"(?<=[.?!])\s", words, maxsplit=1)[0]

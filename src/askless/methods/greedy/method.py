@@ -56,7 +56,7 @@ class Greedy(Method):
         polish: bool = True,
         epochs: int | None = None,
         pretrain_epochs: int | None = None,
-        states_per_row: int = 2,
+        states_per_row: int = 4,
         batch_size: int = 512,
         learning_rate: float = 3e-3,
         weight_decay: float = 1.0,

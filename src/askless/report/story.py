@@ -1,0 +1,69 @@
+"""The section about one case: each question, its answer, and what was predicted then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless.report.figures import path_figure, svg_uri
+from askless.report.html import section, shown, text
+
+if TYPE_CHECKING:
+    from askless.report.comparison import Case, Comparison
+
+__all__ = ["story"]
+
+OWN = 5  # classes with a colour of their own, where there are more than one more
+
+def story(comparison: Comparison, case: Case) -> str:
+    """One case from the first question to the last."""
+    trajectory = comparison.contenders[0].trajectory
+    asked = trajectory.names(case.row)
+    path = trajectory.predictions[case.row, : len(asked) + 1]  # (steps, outputs)
+    told = _Means() if comparison.data.task == "regression" else _Classes(trajectory.outputs, path)
+    items = [_step("", "before the first question", "", told.show(path[0]))]
+    for i, (name, answer) in enumerate(zip(asked, case.answers, strict=True), 1):
+        items.append(_step(str(i), name, shown(answer), told.show(path[i])))
+    return section(
+        "One case",
+        f'<p class="quiet">{text(case.choice)}. The truth is {text(shown(case.truth))}.</p>',
+        told.legend,
+        f'<ol class="steps">{"".join(items)}</ol>',
+        f'<figure><img src="{svg_uri(path_figure(comparison, case))}" alt="predictions after each answer"></figure>',
+    )
+
+
+def _step(number: str, name: str, answer: str, prediction: str) -> str:
+    mark = f'<span class="n">{number}</span>' if number else "<span></span>"
+    words = f'<span><span class="q">{text(name)}</span> <span class="a">{text(answer)}</span></span>'
+    return f'<li>{mark}{words}<span class="p">{prediction}</span></li>'
+
+
+class _Means:
+    """The predictions of a regression."""
+
+    legend = ""
+
+    def show(self, output: np.ndarray) -> str:
+        """The mean."""
+        return f"{output[0]:.4g}"
+
+
+class _Classes:
+    """Probabilities as bars, in the colours that the figure of the path gives to the classes."""
+
+    def __init__(self, labels: tuple[Any, ...], path: np.ndarray) -> None:
+        self.labels = labels
+        ranked = np.lexsort((-path.max(axis=0), np.arange(path.shape[1]) != path[-1].argmax()))
+        self.own = ranked if len(ranked) <= OWN + 1 else ranked[:OWN]
+        names = [text(labels[i]) for i in self.own] + (["others"] if len(self.own) < len(labels) else [])
+        keys = (f'<span><i class="k{i}"></i>{name}</span>' for i, name in enumerate(names))
+        self.legend = f'<p class="legend">{"".join(keys)}</p>'
+
+    def show(self, output: np.ndarray) -> str:
+        """A bar of all classes, and the most probable one in words."""
+        best = int(output.argmax())
+        shares = enumerate(output[self.own])
+        bars = "".join(f'<i class="k{i}" style="width:{100 * share:.2f}%"></i>' for i, share in shares)
+        return f'<span class="bar">{bars}</span>{text(self.labels[best])} {output[best]:.0%}'

@@ -1,0 +1,69 @@
+"""What questions cost."""
+
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+
+from askless.core import Cases, PerFeature, State, Uniform, cost_model, rollout
+from tests.core.linear import Linear, schema_of
+
+LIBRARIES = [np.asarray, torch.asarray, array_api_strict.asarray]
+SCHEMA = schema_of([1, 2, 1], prices=[1.0, 5.0, 0.0])
+
+
+def state_of(make, n=2):
+    mask = np.zeros((n, 3), dtype=bool)
+    return State(make(np.zeros((n, 4))), make(mask), make(mask))
+
+
+@pytest.mark.parametrize("make", LIBRARIES)
+def test_prices(make):
+    state = state_of(make)
+    assert np.asarray(Uniform().prices(state)).tolist() == [[1.0, 1.0, 1.0]] * 2
+    assert np.asarray(PerFeature([1.0, 5.0, 0.0]).prices(state)).tolist() == [[1.0, 5.0, 0.0]] * 2
+
+
+@pytest.mark.parametrize("costs", [Uniform(), PerFeature([1.0, 5.0, 0.0])])
+def test_prices_do_not_change_what_is_asked(costs):
+    scores = np.array([[1.0, 2.0, 3.0]])
+    assert costs.weigh(scores, state_of(np.asarray, 1)) is scores
+
+
+def test_what_a_user_means():
+    assert isinstance(cost_model(None, schema_of([1, 1])), Uniform)
+    assert cost_model(None, SCHEMA).by_feature.tolist() == [1.0, 5.0, 0.0]  # the schema's
+    assert cost_model({"f1": 3}, SCHEMA).by_feature.tolist() == [1.0, 3.0, 1.0]  # what is not named costs 1
+    assert cost_model({"f0": np.float32(0.5), "f2": np.int64(2)}, SCHEMA).by_feature.tolist() == [0.5, 1.0, 2.0]
+    mine = PerFeature([1.0, 1.0, 1.0])
+    assert cost_model(mine, SCHEMA) is mine
+
+
+@pytest.mark.parametrize("price", [-1, -0.001, float("nan"), float("inf"), "3", None, True, [1], 1j])
+def test_a_price_is_a_number_of_at_least_0(price):
+    with pytest.raises(ValueError, match=r"the cost of 'f1' is .*; it must be a number of at least 0"):
+        cost_model({"f1": price}, SCHEMA)
+
+
+def test_a_price_for_nothing():
+    with pytest.raises(ValueError, match="there is no feature 'g1'"):
+        cost_model({"g1": 1}, SCHEMA)
+
+
+class Rising:
+    """A price list of one's own: each question costs one more than the one before."""
+
+    def prices(self, state):
+        return np.broadcast_to(1.0 + state.asked.sum(axis=1, keepdims=True), state.asked.shape)
+
+    def weigh(self, scores, state):
+        return -scores  # the other way round
+
+
+def test_a_cost_model_of_ones_own():
+    linear = Linear(np.random.default_rng(0), SCHEMA)
+    linear.special[:] = 0.0
+    cases = Cases(np.ones((1, 4)), np.ones((1, 3), dtype=bool))
+    t = rollout(linear, linear, cases, SCHEMA, costs=Rising())
+    assert t.cost.tolist() == [[0.0, 1.0, 3.0, 6.0]]
+    assert t.order[0, 0] == np.argmin(linear.constant)
