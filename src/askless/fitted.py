@@ -134,6 +134,8 @@ class FittedModel:
             isinstance(getattr(rule, "reason", None), str) and hasattr(rule, "stops") for rule in self.stopping
         ):
             raise ValueError(f"the stopping rules are {self.stopping!r}")
+        if self.image_shape is not None and not all(type(size) is int and size > 0 for size in self.image_shape):
+            raise ValueError(f"the shape of an image is {self.image_shape!r}")
         if not isinstance(self.settings, dict) or not isinstance(self.summary, dict):
             raise ValueError("the settings and the summary are mappings")
         self._try_out(known=False)

@@ -40,7 +40,9 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser("ask", help="an interview in the terminal", **text_help(DESCRIPTION, EPILOG))
     add = parser.add_argument
     add("model", help="a model file that `askless fit` wrote")
-    add("--known", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="what is known beforehand; free")
+    add(
+        "--known", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="what is known beforehand; free"
+    )
     add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
     parser.set_defaults(run=run)
 
@@ -53,7 +55,9 @@ def run(args: argparse.Namespace) -> None:
     model = read_model(args.model)
     known = known_values(args.known, model.encoder)
     talk = model.interview(known=known, max_features=args.budget)
-    _Screen(make_console()).lead(Session(talk, model.encoder), model.max_features if args.budget is None else args.budget)
+    _Screen(make_console()).lead(
+        Session(talk, model.encoder), model.max_features if args.budget is None else args.budget
+    )
 
 
 class _Screen:

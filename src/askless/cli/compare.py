@@ -40,6 +40,12 @@ class Split:
         """The features and the target of some rows."""
         return self.data.frame.iloc[rows].reset_index(drop=True), self.data.target.iloc[rows].reset_index(drop=True)
 
+    @property
+    def truth(self) -> np.ndarray:
+        """(n,) what the test rows are: codes of the sorted classes, or numbers."""
+        y = self.part(self.test)[1]
+        return y.to_numpy() if self.data.task == "regression" else np.searchsorted(np.unique(self.data.target), y)
+
 
 def split(data: Dataset, seed: int) -> Split:
     """A quarter of the rows is for the test; of each class its share."""
@@ -67,7 +73,9 @@ def compare(
         tell(name)
         return _contender(name, about, _estimator(rows.data, method, budget, seed), rows, metric, checkpoint)
 
-    greedy, estimator = contender("greedy", "asks each case what tells the most about it now", Greedy(), checkpoints[0])
+    greedy, estimator = contender(
+        "greedy", "asks each case what tells the most about it now", Greedy(), checkpoints[0]
+    )
     order = ranking(estimator.rollout(X_train))
     about = "asks everyone the same: what greedy asks most often of the training rows, in that order"
     fixed, _ = contender("fixed order", about, FixedOrder(order=order), checkpoints[1])
@@ -78,6 +86,7 @@ def compare(
         data=rows.data,
         metric=metric,
         contenders=(greedy, fixed, random),
+        truth=rows.truth,
         order=tuple(order),
         schema=estimator.schema_,
         n_train=len(rows.train),
@@ -107,10 +116,8 @@ def _contender(
     start = time.perf_counter()
     _fit(estimator, *rows.part(rows.train), checkpoint)
     seconds = time.perf_counter() - start
-    X, y = rows.part(rows.test)
-    trajectory = estimator.rollout(X)
-    truth = np.searchsorted(estimator.classes_, y) if rows.data.task == "classification" else y.to_numpy()
-    scores = curve(trajectory, truth, metric, interval=INTERVAL, n_boot=RESAMPLES)
+    trajectory = estimator.rollout(rows.part(rows.test)[0])
+    scores = curve(trajectory, rows.truth, metric, interval=INTERVAL, n_boot=RESAMPLES)
     return Contender(name, about, trajectory, scores, seconds), estimator
 
 

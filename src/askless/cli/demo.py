@@ -60,8 +60,8 @@ def run(args: argparse.Namespace) -> None:
     rows = split(data, args.seed)
     say(
         console,
-        f"{count(len(rows.train), 'row')} to learn from, {len(rows.test):,} to score on; {data.info.features} features; "
-        f"at most {count(args.budget, 'question')} a case; seed {args.seed}\n",
+        f"{count(len(rows.train), 'row')} to learn from, {len(rows.test):,} to score on; "
+        f"{data.info.features} features; at most {count(args.budget, 'question')} a case; seed {args.seed}\n",
     )
     comparison, estimator = compare(
         rows, args.budget, args.seed, folder, tell=lambda name: say(console, f"training: {name}", "dim")

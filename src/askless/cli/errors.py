@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["complain", "guarded", "one_line"]
@@ -14,7 +15,7 @@ BAD_INPUT, STOPPED, BROKEN_PIPE = 2, 130, 141  # the last two are what a shell r
 
 
 def guarded(run: Callable[[], int]) -> int:
-    """The exit code of `run`, with expected errors as one line each. Anything else is a bug and keeps its traceback."""
+    """The exit code of `run`; expected errors are one line each, anything else is a bug and keeps its traceback."""
     try:
         with warnings.catch_warnings():
             # What askless itself warns of is a note to the user; other packages' warnings are left as they are.
@@ -53,7 +54,5 @@ def _show_warning(message: Warning | str, category: type[Warning], *where: Any, 
 
 def _discard_output() -> None:
     """Let nothing more be written to the closed pipe, also not when Python ends."""
-    try:
+    with suppress(OSError, ValueError):  # standard output may be no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # standard output is not a file
-        pass

@@ -127,7 +127,9 @@ def parse_value(part: Part, text: str) -> Any:
             return matches[0]
     if text.isdecimal() and 1 <= int(text) <= len(part.choices):
         return part.choices[int(text) - 1]
-    raise InterviewError(f"{text!r} is none of the choices; give one of them, or its number from 1 to {len(part.choices)}")
+    raise InterviewError(
+        f"{text!r} is none of the choices; give one of them, or its number from 1 to {len(part.choices)}"
+    )
 
 
 def known_values(assignments: Iterable[str], encoder: TableEncoder) -> dict[str, Any]:
@@ -167,7 +169,7 @@ def _answered(talk: Interview, feature: Feature) -> Mapping[str, Any]:
 
 def _remark(part: Part, value: Any) -> str:
     """A word about a number that training has not seen the like of."""
-    if isinstance(value, (int, float)) and part.low is not None and part.high is not None:
-        if not part.low <= value <= part.high:
-            return f"{value} is outside of what training has seen ({part.low:g} to {part.high:g})"
-    return ""
+    if part.kind != "number" or part.low is None or part.high is None or isinstance(value, (str, type(None))):
+        return ""
+    seen = part.low <= value <= part.high
+    return "" if seen else f"{value} is outside of what training has seen ({part.low:g} to {part.high:g})"

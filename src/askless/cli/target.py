@@ -39,7 +39,9 @@ def split_target(
 def _whole(values: pd.Series) -> pd.Series:
     """The target as what it is now that none is missing: whole numbers and booleans were not, beside missing ones."""
     if values.dtype.kind == "O":  # text, categories, or a mixture
-        values = values.astype(object).map(lambda cell: cell.strip() if isinstance(cell, str) else cell).infer_objects()
+        values = (
+            values.astype(object).map(lambda cell: cell.strip() if isinstance(cell, str) else cell).infer_objects()
+        )
     if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53:
         return values.astype(np.int64)
     return values

@@ -43,7 +43,9 @@ def choices_of(part: Part) -> list[str]:
     return [f"{i}  {choice}" for i, choice in enumerate(choices, 1)]
 
 
-def picture(prediction: Mapping[Any, float], scale: tuple[float, float] | None = None, ascii_only: bool = False) -> Text:
+def picture(
+    prediction: Mapping[Any, float], scale: tuple[float, float] | None = None, ascii_only: bool = False
+) -> Text:
     """A small picture of a prediction: a bar for each class, or a mean on a scale."""
     from rich.text import Text
 
@@ -91,13 +93,13 @@ def foretold(prediction: Mapping[Any, float]) -> str:
     if _is_mean(prediction):
         return f"{prediction['mean']:.4g}" + (f" ± {prediction['sd']:.3g}" if "sd" in prediction else "")
     best = max(prediction, key=lambda label: prediction[label])
-    return f"{best} {prediction[best]:.0%}"
+    return f"{best} ({prediction[best]:.0%})"
 
 
 def shown_value(value: Any) -> str:
     """An answer in a table."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {shown_value(part)}" for name, part in value.items())
+        return ", ".join(f"{name} = {shown_value(part)}" for name, part in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "unknown" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

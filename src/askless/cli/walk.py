@@ -35,7 +35,8 @@ def choose_case(trajectory: Trajectory, X: pd.DataFrame, y: pd.Series, schema: S
     row, choice = (int(rows[0]), words) if len(rows) else (0, "The first test case")
     features = [schema.features[i] for i in trajectory.order[row] if i >= 0]
     answers = tuple(answer_of(feature, X.iloc[row]) for feature in features)
-    return Case(row, answers, _plain(y.iloc[row]), choice)
+    told = tuple(shown_value(answer) for answer in answers)
+    return Case(row, answers, told, shown_value(_plain(y.iloc[row])), choice)
 
 
 def answer_of(feature: Feature, row: pd.Series[Any]) -> Any:
@@ -71,4 +72,4 @@ def walk(
         console.print()
         console.print(line)
         console.print(picture(talk.prediction, ascii_only=ascii_only))
-    say(console, f"\n{talk.stop_reason}, cost {talk.cost:g}; the truth is {shown_value(case.truth)}.")
+    say(console, f"\n{talk.stop_reason}, cost {talk.cost:g}; the truth is {case.truth}.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Protocol
+
+import numpy as np
 
 from askless.core.arrays import Array, array_namespace, device
 from askless.core.state import State
@@ -39,7 +40,7 @@ class MaxFeatures:
     """Stop after a number of questions."""
 
     def __init__(self, limit: int) -> None:
-        if not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 0:
+        if not isinstance(limit, (int, np.integer)) or isinstance(limit, bool) or limit < 0:
             raise ValueError(f"the number of features to ask is {limit!r}; it must be an integer of at least 0")
         self.limit = int(limit)
         self.reason = f"asked {self.limit} feature{'' if self.limit == 1 else 's'}"

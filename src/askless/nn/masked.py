@@ -17,6 +17,22 @@ from askless.nn.noise import NoiseBank
 __all__ = ["MaskedMLP", "MaskedTrunk", "PolicyPredictor"]
 
 
+class Dense(nn.Module):
+    """A linear layer with torch's usual initial weights, but drawn from a generator of our own."""
+
+    def __init__(
+        self, inputs: int, outputs: int, generator: torch.Generator, fan_in: int | None = None, bias: bool = True
+    ) -> None:
+        super().__init__()
+        bound = 1.0 / math.sqrt(fan_in or inputs)
+        self.weight = nn.Parameter(torch.empty(outputs, inputs).uniform_(-bound, bound, generator=generator))
+        self.bias = nn.Parameter(torch.empty(outputs).uniform_(-bound, bound, generator=generator)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(b, outputs)."""
+        return functional.linear(x, self.weight, self.bias)
+
+
 class MaskedTrunk(nn.Module):
     """Hidden layers over masked values and the mask itself, so that zero and unknown are told apart.
 
@@ -27,9 +43,9 @@ class MaskedTrunk(nn.Module):
     def __init__(self, n_columns: int, n_features: int, hidden: Sequence[int], generator: torch.Generator) -> None:
         super().__init__()
         fan_in = n_columns + n_features
-        self.values = _linear(n_columns, hidden[0], generator, fan_in)
-        self.mask = _linear(n_features, hidden[0], generator, fan_in, bias=False)
-        self.layers = nn.ModuleList(_linear(i, o, generator) for i, o in pairwise(hidden))
+        self.values = Dense(n_columns, hidden[0], generator, fan_in)
+        self.mask = Dense(n_features, hidden[0], generator, fan_in, bias=False)
+        self.layers = nn.ModuleList(Dense(i, o, generator) for i, o in pairwise(hidden))
         self.width = hidden[-1]
 
     def forward(self, x: Tensor, mask: Tensor, noise: NoiseBank | None = None) -> Tensor:
@@ -46,7 +62,7 @@ class MaskedMLP(nn.Module):
     def __init__(self, trunk: MaskedTrunk, n_outputs: int, generator: torch.Generator) -> None:
         super().__init__()
         self.trunk = trunk
-        self.head = _linear(trunk.width, n_outputs, generator)
+        self.head = Dense(trunk.width, n_outputs, generator)
 
     def forward(self, x: Tensor, mask: Tensor, noise: NoiseBank | None = None) -> Tensor:
         """(b, outputs) from values (b, columns) and mask (b, features)."""
@@ -89,18 +105,6 @@ def _active(h: Tensor, noise: NoiseBank | None) -> Tensor:
     if noise is None or noise.dropout_rate == 0.0:
         return h
     return h * noise.dropout(*h.shape)
-
-
-def _linear(
-    inputs: int, outputs: int, generator: torch.Generator, fan_in: int | None = None, bias: bool = True
-) -> nn.Linear:
-    """A linear layer with torch's usual initial weights, but from a generator of our own."""
-    layer = nn.Linear(inputs, outputs, bias=bias, device="meta").to_empty(device="cpu")
-    bound = 1.0 / math.sqrt(fan_in or inputs)
-    with torch.no_grad():
-        for parameter in layer.parameters():
-            parameter.uniform_(-bound, bound, generator=generator)
-    return layer
 
 
 def _array(tensor: Tensor) -> np.ndarray:

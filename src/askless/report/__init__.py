@@ -4,7 +4,7 @@
 and `page` puts them together.
 """
 
-from askless.report.comparison import Case, Comparison, Contender, Headline, headline, needed, ranking
+from askless.report.comparison import Case, Comparison, Contender, Headline, headline, lead, needed, ranking
 from askless.report.page import render_report
 
-__all__ = ["Case", "Comparison", "Contender", "Headline", "headline", "needed", "ranking", "render_report"]
+__all__ = ["Case", "Comparison", "Contender", "Headline", "headline", "lead", "needed", "ranking", "render_report"]

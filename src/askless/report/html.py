@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
 
-__all__ = ["first_sentence", "listing", "section", "shown", "table", "text"]
+__all__ = ["first_sentence", "listing", "paragraph", "picture", "section", "table", "text"]
 
 MARKED = ' class="here"'
 
@@ -22,10 +21,22 @@ def section(title: str, *parts: str, kind: str = "") -> str:
     return f'<section class="{kind}">\n<h2>{text(title)}</h2>\n' + "\n".join(parts) + "\n</section>"
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), here: int = -1) -> str:
+def paragraph(words: str, kind: str = "quiet") -> str:
+    """Plain words."""
+    return f'<p class="{kind}">{text(words)}</p>'
+
+
+def picture(address: str, words: str) -> str:
+    """A picture, and what it shows for those who cannot see it."""
+    return f'<figure><img src="{address}" alt="{text(words)}"></figure>'
+
+
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), here: int = -1
+) -> str:
     """A table whose cells are HTML; the columns at `numbers` hold numbers, the row `here` is marked."""
 
-    classes = {0: ' class="name"'} | {i: ' class="number"' for i in numbers}
+    classes = {0: ' class="name"'} | dict.fromkeys(numbers, ' class="number"')
     heads = (f"<th{classes[i] if i in numbers else ''}>{text(name)}</th>" for i, name in enumerate(columns))
     body = []
     for place, row in enumerate(rows):
@@ -36,17 +47,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Seq
 
 
 def listing(facts: Mapping[str, str]) -> str:
-    """Names and what they stand for; the latter are HTML."""
-    return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{fact}</dd>" for name, fact in facts.items()) + "</dl>"
-
-
-def shown(value: Any) -> str:
-    """An answer in words, not yet escaped."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {shown(part)}" for name, part in value.items())
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "unknown" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    """Names and what they stand for."""
+    return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(fact)}</dd>" for name, fact in facts.items()) + "</dl>"
 
 
 def first_sentence(words: str) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.report.comparison import headline, needed
+from askless.plotting.style import percent
+from askless.report.comparison import lead, needed
 from askless.report.figures import curve_figure, frequency_figure, svg_uri
-from askless.report.html import first_sentence, listing, section, table, text
+from askless.report.html import first_sentence, listing, paragraph, picture, section, table, text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from askless.core.schema import Feature, Part
     from askless.report.comparison import Comparison
 
@@ -20,12 +23,14 @@ __all__ = ["frequency", "head", "measured", "questions", "scores", "sentence", "
 
 def sentence(comparison: Comparison) -> str:
     """What was found, in one sentence without HTML."""
-    found = headline(comparison)
+    found = comparison.headline
     ours, theirs = (contender.name for contender in comparison.contenders[:2])
+    if not found.beyond_chance:
+        return f"Here the {ours} policy and the {theirs} do not differ beyond chance"
     if found.control is None:
-        return f"The {ours} policy scores more with {_questions(found.asked)} than the {theirs} with {comparison.budget}"
-    if found.saved <= 0:
-        return f"Here the {ours} policy and the {theirs} need about the same number of questions"
+        return (
+            f"The {ours} policy does better with {_questions(found.asked)} than the {theirs} with {comparison.budget}"
+        )
     return f"The {ours} policy reaches with {_questions(found.asked)} what the {theirs} needs {found.control} for"
 
 
@@ -42,17 +47,20 @@ def head(comparison: Comparison) -> str:
 
 def tiles(comparison: Comparison) -> str:
     """The headline's numbers."""
-    found = headline(comparison)
+    found, label = comparison.headline, comparison.metric.label
     ours, theirs = (contender.name for contender in comparison.contenders[:2])
-    against = found.control if found.control is not None else f"over {comparison.budget}"
     last = comparison.contenders[0].curve.iloc[-1]
-    label = comparison.metric.label
-    cards = [
-        (f"{found.asked} <small>instead of {against}</small>", f"questions for the same {label}, {ours} against {theirs}"),
-        (f"{found.score:.3f}", f"{label} with {_questions(found.asked)}"),
-        (f"{last['score']:.3f}", f"{label} with {_questions(int(last['budget']))}; 95% interval {_span(last)}"),
-    ]
-    if not np.all(comparison.schema.prices == 1.0):
+    best = (f"{last['score']:.3f}", f"{label} with {_questions(comparison.budget)}; 95% interval {_span(last)}")
+    if found.beyond_chance:
+        against = f"over {comparison.budget}" if found.control is None else found.control
+        words = f"questions for the same {label}, {ours} against {theirs}"
+        cards = [(f"{found.asked} <small>instead of {against}</small>", words)]
+        cards += [(f"{found.score:.3f}", f"{label} with {_questions(found.asked)}"), best]
+    else:
+        gain = lead(comparison).iloc[-1]
+        words = f"lead in {label} over the {theirs} with {_questions(comparison.budget)}; 95% interval {_span(gain)}"
+        cards = [(f"{gain['score']:+.3f}", words), best]
+    if found.beyond_chance and not np.all(comparison.schema.prices == 1.0):
         words = f"mean cost of these questions, {ours} against {theirs}"
         cards.append((f"{_cost(found.cost)} <small>instead of {_cost(found.control_cost)}</small>", words))
     tile = '<div class="tile{}"><b>{}</b><span>{}</span></div>'
@@ -64,22 +72,29 @@ def scores(comparison: Comparison) -> str:
     """The curves and their table."""
     ours, theirs = comparison.contenders[:2]
     fewest = needed(ours.curve, theirs.curve, comparison.metric)
+    ahead, found = lead(comparison), comparison.headline
     rows = []
     for i, asked in enumerate(ours.curve["budget"]):
         lines = (contender.curve.iloc[i] for contender in comparison.contenders)
         cells = [f"{line['score']:.3f}<small>{_span(line)}</small>" for line in lines]
-        rows.append([str(asked), *cells, f"over {comparison.budget}" if fewest[i] is None else str(fewest[i])])
-    names = ["features asked", *(contender.name for contender in comparison.contenders), f"{theirs.name} needs"]
-    label = comparison.metric.label
+        gain = f"{ahead['score'].iloc[i]:+.3f}<small>{_span(ahead.iloc[i])}</small>"
+        rows.append([str(asked), *cells, gain, f"over {comparison.budget}" if fewest[i] is None else str(fewest[i])])
+    names = ["asked", *(contender.name for contender in comparison.contenders), "lead", f"{theirs.name} needs"]
     better = "higher is better" if comparison.metric.greater_is_better else "lower is better"
     return section(
         "Score against the number of questions",
-        f'<p class="quiet">{text(label)} on {comparison.n_test:,} cases that training did not see ({better}). Bands and '
-        "small numbers: 95% interval of a bootstrap over these cases.</p>",
-        f'<figure><img src="{svg_uri(curve_figure(comparison))}" alt="{text(label)} against features asked"></figure>',
-        table(names, rows, numbers=range(len(names)), here=headline(comparison).asked),
-        f'<p class="quiet">Last column: with how many questions the {text(theirs.name)} scores at least as well as the '
-        f"{text(ours.name)} policy does in that row.</p>",
+        paragraph(
+            f"{comparison.metric.label} on {comparison.n_test:,} cases that training did not see ({better}). "
+            "Bands and small numbers: 95% interval of a bootstrap over these cases."
+        ),
+        picture(svg_uri(curve_figure(comparison)), f"{comparison.metric.label} against features asked"),
+        table(names, rows, numbers=range(len(names)), here=found.asked if found.beyond_chance else -1),
+        paragraph(
+            f"Lead: of the {ours.name} policy over the {theirs.name}, with the interval of a paired bootstrap. Last "
+            f"column: with how many questions the {theirs.name} scores at least as well as the {ours.name} policy "
+            "does in that row.",
+            "quiet note",
+        ),
     )
 
 
@@ -88,9 +103,11 @@ def frequency(comparison: Comparison) -> str:
     first = comparison.contenders[0]
     return section(
         "What is asked",
-        f'<p class="quiet">The share of cases in which the {text(first.name)} policy asks each feature within each budget. '
-        "The first question is the same for all; then the answers decide.</p>",
-        f'<figure><img src="{svg_uri(frequency_figure(comparison))}" alt="how often each feature is asked"></figure>',
+        paragraph(
+            f"The share of cases in which the {first.name} policy asks each feature within each budget. The first "
+            "question is the same for all; then the answers decide."
+        ),
+        picture(svg_uri(frequency_figure(comparison)), "how often each feature is asked"),
     )
 
 
@@ -102,27 +119,29 @@ def questions(comparison: Comparison) -> str:
     for i in np.argsort(-asked, kind="stable"):
         feature = comparison.schema.features[i]
         meter = f'<div class="meter"><i style="width:{100 * asked[i]:.1f}%"></i></div>'
-        rows.append([text(feature.name), text(_answers(feature)), f"{feature.cost:g}", meter, f"{asked[i]:.0%}"])
-    columns = ("feature", "answers", "cost", "asked by the policy", "")
-    return section("The questions", table(columns, rows, numbers=(2, 4)), kind="long")
+        share = text(percent(asked[i])) + "%"
+        rows.append([text(feature.name), text(_answers(feature)), f"{feature.cost:g}", meter, share])
+    columns = ("feature", "answers", "cost", "", "asked")
+    words = f"What each feature can be, its cost, and how often the {comparison.contenders[0].name} policy asks it."
+    return section("The questions", paragraph(words), table(columns, rows, numbers=(2, 4)), kind="long")
 
 
 def measured(comparison: Comparison, facts: Mapping[str, str]) -> str:
     """How all this was come by."""
     data = comparison.data
     told = {
-        "data": f"{text(data.name)}: {text(data.description)} Source: {text(data.source)}. Licence: {text(data.licence)}.",
-        "rows": f"{comparison.n_train:,} to learn from and {comparison.n_test:,} to score on, drawn at random with seed "
-        f"{comparison.seed}; the same for all. Statistics for encoding come from the training rows alone.",
+        "data": f"{data.name}: {data.description} Source: {data.source}. Licence: {data.licence}.",
+        "rows": f"{comparison.n_train:,} to learn from and {comparison.n_test:,} to score on, drawn at random with "
+        f"seed {comparison.seed}; the same for all. Statistics for encoding come from the training rows alone.",
     }
     for contender in comparison.contenders:
-        told[contender.name] = f"{text(contender.about)}; trained in {contender.seconds:.0f} s"
+        told[contender.name] = f"{contender.about}; trained in {contender.seconds:.0f} s"
     told["fixed order"] = (
         f"{told.get('fixed order', '')}. Its network is trained for exactly the sets that this order leads to: "
-        f"{text(', '.join(comparison.order[: comparison.budget]))}"
+        f"{'; '.join(comparison.order[: comparison.budget])}"
     )
     told["in all"] = f"{comparison.seconds:.0f} s for training and scoring"
-    return section("How it was measured", listing(told | {name: text(fact) for name, fact in facts.items()}))
+    return section("How it was measured", listing({**told, **facts}))
 
 
 def _questions(number: int) -> str:
@@ -133,7 +152,7 @@ def _cost(cost: float) -> str:
     return f"{cost:.1f}" if cost < 10 else f"{cost:,.0f}"
 
 
-def _span(line: Mapping[str, float]) -> str:
+def _span(line: pd.Series[Any]) -> str:
     return f"{line['low']:.3f} to {line['high']:.3f}"
 
 

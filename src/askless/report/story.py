@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from askless.report.figures import path_figure, svg_uri
-from askless.report.html import section, shown, text
+from askless.report.html import paragraph, picture, section, text
 
 if TYPE_CHECKING:
     from askless.report.comparison import Case, Comparison
@@ -16,6 +16,7 @@ __all__ = ["story"]
 
 OWN = 5  # classes with a colour of their own, where there are more than one more
 
+
 def story(comparison: Comparison, case: Case) -> str:
     """One case from the first question to the last."""
     trajectory = comparison.contenders[0].trajectory
@@ -23,14 +24,14 @@ def story(comparison: Comparison, case: Case) -> str:
     path = trajectory.predictions[case.row, : len(asked) + 1]  # (steps, outputs)
     told = _Means() if comparison.data.task == "regression" else _Classes(trajectory.outputs, path)
     items = [_step("", "before the first question", "", told.show(path[0]))]
-    for i, (name, answer) in enumerate(zip(asked, case.answers, strict=True), 1):
-        items.append(_step(str(i), name, shown(answer), told.show(path[i])))
+    for i, (name, answer) in enumerate(zip(asked, case.told, strict=True), 1):
+        items.append(_step(str(i), name, answer, told.show(path[i])))
     return section(
         "One case",
-        f'<p class="quiet">{text(case.choice)}. The truth is {text(shown(case.truth))}.</p>',
+        paragraph(f"{case.choice}. The truth is {case.truth}."),
         told.legend,
         f'<ol class="steps">{"".join(items)}</ol>',
-        f'<figure><img src="{svg_uri(path_figure(comparison, case))}" alt="predictions after each answer"></figure>',
+        picture(svg_uri(path_figure(comparison, case)), "predictions after each answer"),
     )
 
 
@@ -57,13 +58,13 @@ class _Classes:
         self.labels = labels
         ranked = np.lexsort((-path.max(axis=0), np.arange(path.shape[1]) != path[-1].argmax()))
         self.own = ranked if len(ranked) <= OWN + 1 else ranked[:OWN]
-        names = [text(labels[i]) for i in self.own] + (["others"] if len(self.own) < len(labels) else [])
-        keys = (f'<span><i class="k{i}"></i>{name}</span>' for i, name in enumerate(names))
+        keys = [f'<span><i class="k{i}"></i>{text(labels[c])}</span>' for i, c in enumerate(self.own)]
+        keys += ['<span><i class="k6"></i>others</span>'] if len(self.own) < len(labels) else []
         self.legend = f'<p class="legend">{"".join(keys)}</p>'
 
     def show(self, output: np.ndarray) -> str:
         """A bar of all classes, and the most probable one in words."""
         best = int(output.argmax())
-        shares = enumerate(output[self.own])
+        shares = [*enumerate(output[self.own]), (6, max(0.0, 1.0 - output[self.own].sum()))]
         bars = "".join(f'<i class="k{i}" style="width:{100 * share:.2f}%"></i>' for i, share in shares)
-        return f'<span class="bar">{bars}</span>{text(self.labels[best])} {output[best]:.0%}'
+        return f'<span class="bar">{bars}</span>{text(self.labels[best])} ({output[best]:.0%})'

@@ -126,8 +126,8 @@ class ChainLearner(ABC):
         return self.chains.first if self.exact_first else None
 
     def begin(self) -> None:
-        """Find the first question, with the predictor as it is now."""
-        if self.exact_first:
+        """Find the first question, once: after pretraining, when the predictor knows all single features alike."""
+        if self.exact_first and not self.chains.first.any():
             self.chains.first.copy_(first_question(self.module.predictor, [self.rows, self.valid]))
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:

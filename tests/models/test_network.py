@@ -1,0 +1,160 @@
+"""The forward pass of fitted networks, against torch and by hand."""
+
+from itertools import pairwise
+
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+
+from askless.core import State
+from askless.models import NetPolicy, NetPredictor, Network
+
+LIBRARIES = {"numpy": np.asarray, "torch": torch.asarray, "strict": array_api_strict.asarray}
+
+
+def network(rng, columns=3, features=2, hidden=(5, 4), outputs=2):
+    normal = lambda *shape: rng.normal(size=shape).astype(np.float32)  # noqa: E731
+    widths = [*hidden, outputs]
+    return Network(
+        normal(columns, hidden[0]),
+        normal(features, hidden[0]),
+        tuple(normal(width) for width in widths),
+        tuple(normal(a, b) for a, b in pairwise(widths)),
+    )
+
+
+def states(rng, n=6, make=np.asarray):
+    """Half of the rows know nothing."""
+    known = rng.random((n, 2)) < 0.6
+    known[::2] = False
+    x = np.where(known[:, [0, 0, 1]], rng.normal(size=(n, 3)), 0.0).astype(np.float32)
+    return State(make(x), make(known), make(known))
+
+
+def test_against_torch():
+    rng = np.random.default_rng(0)
+    net, state = network(rng), states(rng)
+    joined = torch.from_numpy(np.column_stack([state.x, state.known]).astype(np.float32))
+    layers = [(np.concatenate([net.value_weight, net.mask_weight]), net.biases[0])]
+    layers += list(zip(net.weights, net.biases[1:], strict=True))
+    h = joined
+    for i, (weight, bias) in enumerate(layers):
+        h = torch.nn.functional.linear(h if i == 0 else torch.relu(h), torch.tensor(weight.T), torch.tensor(bias))
+    np.testing.assert_allclose(net(state.x, state.known), h.numpy(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_library_gives_the_same(library):
+    make = LIBRARIES[library]
+    net = network(np.random.default_rng(0))
+    policy = NetPolicy(net, np.array([0.5, -0.5], dtype=np.float32))
+    classes = NetPredictor(net, classes=True, prior=np.array([0.3, 0.7], dtype=np.float32))
+    one = network(np.random.default_rng(1), outputs=1)
+    spread = np.linspace(-1, 1, 5).astype(np.float32)
+    mean = NetPredictor(
+        one, classes=False, prior=np.array([7.0], dtype=np.float32), offset=5.0, scale=2.0, spread_weight=spread
+    )
+    here, there = states(np.random.default_rng(2)), states(np.random.default_rng(2), make=make)
+    for call in (policy.score, classes.predict, mean.predict, mean.spread):
+        np.testing.assert_allclose(np.asarray(call(there)), call(here), rtol=1e-5, atol=1e-6)
+
+
+def test_by_hand():
+    net = Network(
+        np.array([[1.0], [2.0]]), np.array([[10.0]]), (np.array([-1.0]), np.array([0.5])), (np.array([[3.0]]),)
+    )
+    x, known = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[True], [False]])
+    assert net.features(x, known).tolist() == [[12.0], [0.0]]  # 1 + 2 + 10 - 1, and max(0, -1)
+    assert net(x, known).tolist() == [[36.5], [0.5]]
+
+
+def test_where_nothing_is_known_the_first_scores_and_the_prior_speak():
+    rng = np.random.default_rng(0)
+    net, state = network(rng), states(rng)
+    empty = ~state.known.any(axis=1)
+    policy = NetPolicy(net, np.array([0.5, -0.5], dtype=np.float32))
+    assert policy.score(state)[empty].tolist() == [[0.5, -0.5]] * int(empty.sum())
+    np.testing.assert_array_equal(policy.score(state)[~empty], net(state.x, state.known)[~empty])
+    np.testing.assert_array_equal(NetPolicy(net).score(state), net(state.x, state.known))
+    predictor = NetPredictor(net, classes=True, prior=np.array([0.25, 0.75], dtype=np.float32))
+    assert predictor.predict(state)[empty].tolist() == [[0.25, 0.75]] * int(empty.sum())
+    np.testing.assert_allclose(predictor.predict(state).sum(axis=1), 1.0, rtol=1e-6)
+
+
+def test_large_outputs_do_not_overflow():
+    net = network(np.random.default_rng(0))
+    big = Network(net.value_weight * 1e4, net.mask_weight, net.biases, net.weights)
+    state = states(np.random.default_rng(1))
+    predictor = NetPredictor(big, classes=True, prior=np.array([0.5, 0.5], dtype=np.float32))
+    assert np.isfinite(predictor.predict(state)).all()
+
+
+def test_a_regression_has_an_offset_a_scale_and_a_spread():
+    rng = np.random.default_rng(0)
+    net, state = network(rng, outputs=1), states(rng)
+    weight = np.array([0.1, 0.2, 0.0, -0.1, 0.5], dtype=np.float32)
+    predictor = NetPredictor(net, classes=False, prior=np.array([3.0]), offset=3.0, scale=4.0, spread_weight=weight)
+    informed = state.known.any(axis=1)
+    expected = 4.0 * net(state.x, state.known)[informed] + 3.0
+    np.testing.assert_allclose(predictor.predict(state)[informed], expected, rtol=1e-6)
+    hidden = net.features(state.x, state.known)
+    np.testing.assert_allclose(predictor.spread(state), 4.0 * np.exp(0.5 * (hidden @ weight[:-1] + 0.5)), rtol=1e-6)
+    assert NetPredictor(net, classes=False, prior=np.array([3.0])).spread(state) is None
+
+
+def test_networks_can_be_made_again():
+    rng = np.random.default_rng(0)
+    state = states(rng)
+    policy = NetPolicy(network(rng), np.array([0.5, -0.5], dtype=np.float32))
+    again = NetPolicy.build(policy.config(), policy.arrays())
+    np.testing.assert_array_equal(again.score(state), policy.score(state))
+    bare = NetPolicy(network(rng))
+    assert NetPolicy.build(bare.config(), bare.arrays()).first is None
+    predictor = NetPredictor(
+        network(rng, outputs=1),
+        classes=False,
+        prior=np.zeros(1, dtype=np.float32),
+        offset=1.5,
+        scale=0.1,
+        spread_weight=np.ones(5, dtype=np.float32),
+    )
+    again = NetPredictor.build(predictor.config(), predictor.arrays())
+    np.testing.assert_array_equal(again.predict(state), predictor.predict(state))
+    np.testing.assert_array_equal(again.spread(state), predictor.spread(state))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        {"value_weight": np.zeros((3, 4))},
+        {"mask_weight": np.zeros((2, 6))},
+        {"mask_weight": np.zeros(5)},
+        {"bias0": np.zeros(4)},
+        {"bias1": np.zeros((4, 1))},
+        {"bias2": np.zeros(3)},
+        {"weight1": np.zeros((4, 5))},
+        {"weight2": np.zeros(4)},
+        {"weight2": np.zeros((4, 2), dtype=np.int64)},
+        {"weight2": None},
+        {"bias3": np.zeros(2)},
+    ],
+)
+def test_layers_that_do_not_fit_are_refused(spoil):
+    arrays = {**network(np.random.default_rng(0)).arrays(), **spoil}
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    with pytest.raises((ValueError, KeyError, IndexError)):
+        Network.build(arrays)
+
+
+def test_a_policy_and_a_predictor_that_do_not_fit_their_network_are_refused():
+    arrays = network(np.random.default_rng(0)).arrays()
+    config = {"classes": True, "offset": 0.0, "scale": 1.0}
+    with pytest.raises(ValueError, match=r"first scores of shape \(3,\)"):
+        NetPolicy.build({}, {**arrays, "first": np.zeros(3)})
+    with pytest.raises(ValueError, match=r"a prior of \(3,\)"):
+        NetPredictor.build(config, {**arrays, "prior": np.zeros(3)})
+    with pytest.raises(ValueError, match=r"a prior of \(2,\)"):  # two outputs are classes
+        NetPredictor.build({**config, "classes": False}, {**arrays, "prior": np.zeros(2)})
+    with pytest.raises(ValueError, match="weights of the spread"):
+        NetPredictor.build(config, {**arrays, "prior": np.zeros(2), "spread_weight": np.zeros(4)})

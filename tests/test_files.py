@@ -1,0 +1,80 @@
+"""A file is the old one or the new one, never a half."""
+
+import os
+import stat
+
+import pytest
+
+from askless.files import write_atomic
+
+
+def names(folder):
+    return sorted(os.listdir(folder))
+
+
+def test_a_new_file_and_an_old_one(tmp_path):
+    path = tmp_path / "file"
+    write_atomic(path, b"one")
+    assert path.read_bytes() == b"one"
+    write_atomic(str(path), b"")
+    assert path.read_bytes() == b""
+    assert names(tmp_path) == ["file"]
+
+
+def test_in_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_atomic("file", b"here")
+    assert (tmp_path / "file").read_bytes() == b"here"
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_the_umask_is_respected_and_left_alone(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        write_atomic(tmp_path / "file", b"x")
+        assert os.umask(mask) == mask
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace", "fchmod"])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, step, error):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def fail(*args):
+        raise error
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(type(error)):
+        write_atomic(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["file"]
+
+
+def test_content_that_is_no_bytes(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    with pytest.raises(TypeError):
+        write_atomic(tmp_path / "file", "text")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert names(tmp_path) == ["file"]
+
+
+def test_nowhere_to_write(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        write_atomic(tmp_path / "no" / "file", b"x")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_atomic(tmp_path / "folder", b"x")
+    assert names(tmp_path) == ["folder"]
+
+
+def test_the_content_is_on_the_disk_before_the_name_is(tmp_path, monkeypatch):
+    done = []
+    for step in ("fsync", "replace"):
+        real = getattr(os, step)
+        monkeypatch.setattr(os, step, lambda *args, step=step, real=real: (done.append(step), real(*args)))
+    write_atomic(tmp_path / "file", b"x")
+    assert done == ["fsync", "replace", "fsync"]  # the content, the name, the folder

@@ -1,0 +1,274 @@
+"""Saving and loading: exact, repeatable, and never half done."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+from askless import DynamicClassifier, DynamicRegressor, load
+from askless.checks import example_table
+from askless.core import MaxFeatures
+from askless.exceptions import AsklessError, ModelFileError
+from askless.methods import FixedOrder, Greedy, Random
+from askless.models import Ranking
+from askless.persistence import FORMAT_VERSION, read_model, write_model
+from tests.model_files import forged, opened
+
+ROOT = Path(__file__).parents[1]
+QUICK = {"epochs": 2, "hidden": (8,)}
+GREEDY = Greedy(pretrain_epochs=2, **QUICK)
+GROUPS = {"pressure": ["upper", "lower"]}
+
+
+def numbers(n=80):
+    X = np.random.default_rng(0).normal(size=(n, 4))
+    X[::7, 1] = np.nan
+    return X, X[:, 0] + X[:, 2] > 0
+
+
+def assert_same(a, b, X):
+    """Two estimators give the same numbers, bit for bit."""
+    s, t = a.rollout(X), b.rollout(X)
+    np.testing.assert_array_equal(s.order, t.order)
+    np.testing.assert_array_equal(s.cost, t.cost)
+    np.testing.assert_array_equal(s.stop_reason, t.stop_reason)
+    assert s.predictions.tobytes() == t.predictions.tobytes()
+    assert (s.feature_names, s.outputs) == (t.feature_names, t.outputs)
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    assert a.interview().prediction == b.interview().prediction
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    model = DynamicClassifier(
+        3, method=GREEDY, groups=GROUPS, costs={"age": 2, "pressure": 0.1}, stopping=MaxFeatures(2), missing="answer"
+    )
+    return model.fit(*example_table("classification"))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "m.askless"
+
+
+# Exactly the same
+
+
+@pytest.mark.parametrize("method", [GREEDY, FixedOrder(order=["age"], **QUICK), Random(**QUICK)])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_loaded_model_is_the_same(task, method, path):
+    X, y = example_table(task)
+    kind = DynamicClassifier if task == "classification" else DynamicRegressor
+    model = kind(3, method=method, groups=GROUPS, costs={"age": 2}).fit(X, y)
+    model.save(path)
+    loaded = load(path)
+    assert type(loaded) is kind
+    assert_same(model, loaded, X)
+    assert loaded.score(X, y) == model.score(X, y)
+    if task == "regression":
+        row = X.dropna().iloc[0]
+        talks = [m.interview(known={"age": row["age"]}) for m in (model, loaded)]
+        assert talks[0].prediction["sd"] == talks[1].prediction["sd"] > 0
+
+
+def test_all_of_the_estimator_comes_back(classifier, path):
+    classifier.save(path)
+    loaded = load(path)
+    params = loaded.get_params(deep=False)
+    assert params.pop("method").get_params() == classifier.method.get_params()
+    rule = params.pop("stopping")
+    assert [r.limit for r in rule] == [2]
+    expected = classifier.get_params(deep=False)
+    assert {key: expected[key] for key in params} == params
+    assert loaded.schema_ == classifier.schema_
+    assert loaded.model_.missing == "answer"
+    assert loaded.model_.summary == classifier.model_.summary
+    assert loaded.feature_names_in_.tolist() == classifier.feature_names_in_.tolist()
+    assert loaded.classes_.tolist() == classifier.classes_.tolist()
+    X, y = example_table("classification")
+    assert_same(clone(loaded).fit(X, y), classifier, X)  # and can be fitted again
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [0, 1], [-3, 10**12], [False, True], [0.5, 2.0], ["a", "ü€"]])
+def test_labels_of_every_type(labels, path):
+    X, y = numbers()
+    model = DynamicClassifier(2, method=GREEDY).fit(X, np.array(labels)[y.astype(int)])
+    model.save(path)
+    loaded = load(path)
+    assert_same(model, loaded, X)
+    assert loaded.classes_.tolist() == labels
+    assert loaded.predict(X).dtype.kind == model.predict(X).dtype.kind
+    keys = list(loaded.interview().prediction)
+    assert keys == labels
+    assert [type(key) for key in keys] == [type(label) for label in labels]
+
+
+@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, lambda X: pl.DataFrame(X, orient="row")])
+def test_frames_and_arrays(make, path):
+    X, y = numbers()
+    X = make(X)
+    model = DynamicClassifier(2, method=GREEDY).fit(X, y)
+    model.save(path)
+    loaded = load(path)
+    assert_same(model, loaded, X)
+    assert loaded.n_features_in_ == 4
+    assert hasattr(loaded, "feature_names_in_") == hasattr(model, "feature_names_in_")
+
+
+def test_saving_again_gives_the_same_file(classifier, path, tmp_path):
+    classifier.save(path)
+    load(path).save(tmp_path / "again.askless")
+    assert path.read_bytes() == (tmp_path / "again.askless").read_bytes()
+    classifier.save(str(path))  # over itself, by a path as text
+    assert path.read_bytes() == (tmp_path / "again.askless").read_bytes()
+
+
+def test_pickles_agree(classifier):
+    X, _ = example_table("classification")
+    assert_same(classifier, pickle.loads(pickle.dumps(classifier)), X)
+
+
+def test_a_file_is_open_to_other_tools(classifier, path):
+    from safetensors.numpy import load_file
+
+    classifier.save(path)
+    assert "policy.value_weight" in load_file(path)
+    manifest = opened(path.read_bytes())[1]
+    assert manifest["format"] == FORMAT_VERSION
+    assert manifest["settings"]["method"]["name"] == "greedy"
+
+
+# The same seed
+
+
+def test_the_same_seed_gives_the_same_file_and_another_does_not(tmp_path):
+    X, y = numbers()
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        DynamicClassifier(2, method=GREEDY, random_state=seed).fit(X, y).save(tmp_path / name)
+    first, second, other = ((tmp_path / name).read_bytes() for name in "abc")
+    assert first == second
+    assert first != other
+
+
+SCRIPT = """
+import sys
+from askless import DynamicClassifier, DynamicRegressor
+from askless.checks import example_table
+from askless.methods import Greedy
+quick = Greedy(epochs=2, pretrain_epochs=2, hidden=(8,))
+groups = {"pressure": ["upper", "lower"], "habits": ["smoker", "dose"]}
+for kind, task in ((DynamicClassifier, "classification"), (DynamicRegressor, "regression")):
+    model = kind(3, method=quick, groups=groups, costs={"age": 2, "habits": 3})
+    model.fit(*example_table(task)).save(sys.argv[1] + task)
+"""
+
+
+def test_another_process_writes_the_same_file(tmp_path):
+    running = []
+    for seed in ("1", "2"):
+        (tmp_path / seed).mkdir()
+        command = [sys.executable, "-c", SCRIPT, str(tmp_path / seed) + os.sep]
+        running.append(subprocess.Popen(command, env={**os.environ, "PYTHONHASHSEED": seed}))
+    assert [process.wait(timeout=120) for process in running] == [0, 0]
+    for task in ("classification", "regression"):
+        first, second = ((tmp_path / seed / task).read_bytes() for seed in ("1", "2"))
+        assert first == second
+
+
+# What cannot be saved or read
+
+
+def test_a_newer_format_asks_for_an_update(classifier, path):
+    classifier.save(path)
+    path.write_bytes(forged(path.read_bytes(), lambda manifest: manifest.update(format=FORMAT_VERSION + 1)))
+    message = rf"m\.askless: the format has version {FORMAT_VERSION + 1}; this askless reads version {FORMAT_VERSION}"
+    with pytest.raises(ModelFileError, match=message):
+        read_model(path)
+
+
+class Mine(Ranking):
+    """A policy that askless does not have."""
+
+
+class MyRule(MaxFeatures):
+    """A rule that askless does not have."""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"policy": Mine([1.0] * 5)}, "Mine cannot be saved: a file holds what askless.models exports"),
+        ({"stopping": (MyRule(2),)}, "MyRule cannot be saved: a file holds what askless.core.stopping exports"),
+        ({"policy": Ranking([1.0] * 3)}, "scores of shape .* for 5 features"),
+        ({"classes": (("a",), "b", "c")}, "a file holds text and numbers only"),
+        ({"classes": ("a", "b")}, "2 outputs predictions of shape"),
+        ({"max_features": 0}, "max_features is 0"),
+        ({"settings": {"costs": float("nan")}}, "Out of range float values"),
+    ],
+)
+def test_what_could_not_be_loaded_is_not_saved(classifier, path, change, message):
+    with pytest.raises(ValueError, match=message):
+        write_model(replace(classifier.model_, **change), path)
+    assert not path.exists()
+
+
+def test_errors_are_value_errors_of_askless(path):
+    with pytest.raises(AsklessError):
+        load(path)
+    with pytest.raises(ValueError, match="there is no file"):
+        load(path)
+
+
+# Never half done
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_failed_save_leaves_the_old_file(classifier, path, monkeypatch, step):
+    classifier.save(path)
+    before = path.read_bytes()
+
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(OSError, match="No space left"):
+        replace(classifier.model_, summary={"other": 1})
+        write_model(replace(classifier.model_, summary={"other": 1}), path)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+SAVING = """
+import sys
+from dataclasses import replace
+from askless.persistence import read_model, write_model
+model = read_model(sys.argv[1])
+print("ready", flush=True)
+for i in range(10**9):
+    write_model(replace(model, summary={"round": i}), sys.argv[1])
+"""
+
+
+def test_a_killed_save_leaves_a_whole_file(classifier, path):
+    rng = np.random.default_rng(0)
+    rounds = []
+    classifier.save(path)
+    for _ in range(8):
+        process = subprocess.Popen([sys.executable, "-c", SAVING, str(path)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.02 + 0.05 * rng.random())
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        rounds.append(read_model(path).summary["round"])
+    assert max(rounds) > 0
