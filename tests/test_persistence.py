@@ -99,7 +99,7 @@ def test_all_of_the_estimator_comes_back(classifier, path):
     assert_same(clone(loaded).fit(X, y), classifier, X)  # and can be fitted again
 
 
-@pytest.mark.parametrize("labels", [["no", "yes"], [0, 1], [-3, 10**12], [False, True], [0.5, 2.0], ["a", "ü€"]])
+@pytest.mark.parametrize("labels", [["no", "yes"], [0, 1], [-3, 10**12], [False, True], [1.0, 2.0], ["a", "ü€"]])
 def test_labels_of_every_type(labels, path):
     X, y = numbers()
     model = DynamicClassifier(2, method=GREEDY).fit(X, np.array(labels)[y.astype(int)])
@@ -113,7 +113,9 @@ def test_labels_of_every_type(labels, path):
     assert [type(key) for key in keys] == [type(label) for label in labels]
 
 
-@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, lambda X: pl.DataFrame(X, orient="row")])
+@pytest.mark.parametrize(
+    "make", [np.asarray, lambda X: pd.DataFrame(X, columns=[*"abcd"]), lambda X: pl.DataFrame(X, orient="row")]
+)
 def test_frames_and_arrays(make, path):
     X, y = numbers()
     X = make(X)
@@ -242,7 +244,6 @@ def test_a_failed_save_leaves_the_old_file(classifier, path, monkeypatch, step):
 
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(OSError, match="No space left"):
-        replace(classifier.model_, summary={"other": 1})
         write_model(replace(classifier.model_, summary={"other": 1}), path)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
@@ -253,22 +254,19 @@ import sys
 from dataclasses import replace
 from askless.persistence import read_model, write_model
 model = read_model(sys.argv[1])
-print("ready", flush=True)
 for i in range(10**9):
     write_model(replace(model, summary={"round": i}), sys.argv[1])
+    print(i, flush=True)
 """
 
 
 def test_a_killed_save_leaves_a_whole_file(classifier, path):
     rng = np.random.default_rng(0)
-    rounds = []
     classifier.save(path)
     for _ in range(8):
-        process = subprocess.Popen([sys.executable, "-c", SAVING, str(path)], stdout=subprocess.PIPE, text=True)
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.02 + 0.05 * rng.random())
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        rounds.append(read_model(path).summary["round"])
-    assert max(rounds) > 0
+        command = [sys.executable, "-c", SAVING, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            saved = [int(process.stdout.readline()) for _ in range(rng.integers(1, 6))]
+            time.sleep(0.01 * rng.random())  # somewhere within the saves that follow
+            process.send_signal(signal.SIGKILL)
+        assert read_model(path).summary["round"] >= saved[-1]

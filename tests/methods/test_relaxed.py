@@ -139,8 +139,11 @@ def test_the_first_question_is_asked_of_all(make_problem, make_module):
     module, rows = make_module(problem), problem.tensors("train")
     first = torch.tensor([0.1, 0.4, 0.3, 0.2], dtype=torch.float64)
     gumbel = gumbel_noise(len(rows), 4, generator=torch.Generator().manual_seed(0)).double()
-    _, pick = relaxed_step(module, rows, States.start(rows), gumbel, 0.5, first)
+    losses, pick = relaxed_step(module, rows, States.start(rows), gumbel, 0.5, first)
     assert pick.tolist() == [1] * len(rows)
+    mask = torch.zeros(len(rows), 4, dtype=torch.float64)
+    mask[:, 1] = 1.0  # all of it, not a mixture
+    torch.testing.assert_close(losses, rows.loss(module.predictor(rows.x * mask, mask), rows.y))
 
 
 def test_random_subsets_replace_the_walk(make_problem, make_module):

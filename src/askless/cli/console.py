@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,14 +31,14 @@ def say(console: Console, text: str = "", style: str | None = None) -> None:
     console.print(text, style=style, soft_wrap=True)
 
 
-def make_table(*columns: str, numbers: int = 0, title: str | None = None) -> Table:
-    """A plain table, of whose columns the last `numbers` are numbers."""
+def make_table(*columns: str, numbers: Collection[int] = ()) -> Table:
+    """A plain table; the columns at `numbers` hold numbers."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(columns):
-        table.add_column(name, justify="right" if i >= len(columns) - numbers else "left", overflow="fold")
+        table.add_column(name, justify="right" if i in numbers else "left", overflow="fold")
     return table
 
 

@@ -92,7 +92,7 @@ class CsvTable:
         with self._explained():
             for separator in SEPARATORS:
                 with self._open_text() as file:
-                    reader = csv.reader(file, delimiter=separator, skipinitialspace=True, strict=True)
+                    reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
                     found.append(([name.strip() for name in next(reader, [])], separator))
         names, separator = max(found, key=lambda pair: len(pair[0]))  # of equals the first: the comma
         if not any(names):

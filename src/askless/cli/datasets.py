@@ -45,11 +45,11 @@ def run_list(args: argparse.Namespace) -> None:
     """Print a table of what there is."""
     from askless.datasets import data_home, describe, list_datasets
 
-    table = make_table("name", "task", "available", "source", "rows", "features", numbers=2)
+    table = make_table("name", "rows", "features", "task", "available", "source", numbers=(1, 2))
     infos = [describe(name) for name in list_datasets()]
     for info in infos:
         here = "yes" if info.available else "no"
-        table.add_row(info.name, info.task, here, info.source, f"{info.rows:,}", str(info.features))
+        table.add_row(info.name, f"{info.rows:,}", str(info.features), info.task, here, info.source)
     console = make_console()
     console.print(table)
     if not all(info.available for info in infos):

@@ -98,7 +98,7 @@ def _print_scores(console: Console, comparison: Comparison) -> None:
     from askless.report.sections import sentence
 
     names = [contender.name for contender in comparison.contenders]
-    table = make_table("features asked", *names, numbers=1 + len(names))
+    table = make_table("features asked", *names, numbers=range(1 + len(names)))
     last = len(comparison.contenders[0].curve) - 1
     for i in shown_budgets(last):
         lines = [contender.curve.iloc[i] for contender in comparison.contenders]

@@ -78,8 +78,6 @@ def _predict_all(
         writer.write(chunk.frame[args.keep].join(predicted) if args.keep else predicted)
         n_rows += len(chunk.frame)
         advance(chunk.read, n_rows)
-    if n_rows == 0:
-        raise ValueError(f"{args.data}: the table has no rows")
     return n_rows
 
 

@@ -73,7 +73,7 @@ def score_table(scores: Scores) -> Table:
     frame = scores.frame
     priced = not np.allclose(frame["cost"], frame["budget"])
     names = ["features asked", scores.metric.label, f"{INTERVAL:.0%} interval", scores.beside.label]
-    table = make_table(*names, *(["mean cost"] if priced else []), numbers=len(names) + priced)
+    table = make_table(*names, *(["mean cost"] if priced else []), numbers=range(len(names) + priced))
     for i in shown_budgets(len(frame) - 1):
         row = frame.iloc[i]
         cells = [f"{row.budget:.0f}", f"{row.score:.3f}", f"{row.low:.3f} to {row.high:.3f}", f"{row.beside:.3f}"]
@@ -87,7 +87,7 @@ def most_asked(trajectory: Trajectory, costs: Sequence[float], most: int = 8) ->
     asked = np.bincount(trajectory.order[rows, steps], minlength=len(trajectory.feature_names))
     places = np.bincount(trajectory.order[rows, steps], weights=steps + 1, minlength=len(asked))
     mean_place = places / np.maximum(asked, 1)
-    table = make_table("asked most", "of the cases", "mean place", "cost", numbers=3)
+    table = make_table("asked most", "of the cases", "mean place", "cost", numbers=(1, 2, 3))
     for i in np.lexsort((mean_place, -asked))[:most]:
         if asked[i]:
             share = asked[i] / len(trajectory)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from askless.core.schema import Feature, Part, Schema
     from askless.encoding import TableEncoder
 
-__all__ = ["HELP", "Reply", "Session", "known_values", "parse_value"]
+__all__ = ["HELP", "Reply", "Session", "known_values", "numbered", "parse_value"]
 
 HELP = (
     "Answer with a value, or with the number of a choice. An empty line or ? means unknown; `later` postpones the "
@@ -121,15 +121,19 @@ def parse_value(part: Part, text: str) -> Any:
         return text if value is None else int(value) if value.is_integer() and abs(value) < 2**53 else value
     if part.choices is None:
         return text
-    for meant in (key(text), key(text).casefold()):
-        matches = [choice for choice in part.choices if meant in (key(choice), key(choice).casefold())]
+    for meaning in (key, lambda cell: key(cell).casefold()):
+        matches = [choice for choice in part.choices if meaning(choice) == meaning(text)]
         if len(matches) == 1:
             return matches[0]
-    if text.isdecimal() and 1 <= int(text) <= len(part.choices):
+    if numbered(part) and text.isdecimal() and 1 <= int(text) <= len(part.choices):
         return part.choices[int(text) - 1]
-    raise InterviewError(
-        f"{text!r} is none of the choices; give one of them, or its number from 1 to {len(part.choices)}"
-    )
+    hint = f", or its number from 1 to {len(part.choices)}" if numbered(part) else ""
+    raise InterviewError(f"{text!r} is none of the choices; give one of them{hint}")
+
+
+def numbered(part: Part) -> bool:
+    """Whether choices may be named by their number: not where one of them could be mistaken for that."""
+    return not all(str(choice).lstrip("-").isdecimal() for choice in part.choices or ())
 
 
 def known_values(assignments: Iterable[str], encoder: TableEncoder) -> dict[str, Any]:

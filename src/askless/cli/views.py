@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.console import make_table
+from askless.cli.session import numbered
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,11 +35,11 @@ def title(number: int, question: Question, part: Part | None = None) -> Text:
 def choices_of(part: Part) -> list[str]:
     """Lines that say what can be answered."""
     if part.kind == "number":
-        return [f"a number; {part.low:g} to {part.high:g} in training"]
+        return ["a number" + ("" if part.low is None else f"; {part.low:g} to {part.high:g} in training")]
     if part.kind == "boolean":
         return ["yes or no"]
     choices = [str(choice) for choice in part.choices or ()]
-    if all(choice.lstrip("-").isdecimal() for choice in choices):  # a number of a choice would be mistaken for one
+    if not numbered(part):
         return ["one of " + ", ".join(choices)]
     return [f"{i}  {choice}" for i, choice in enumerate(choices, 1)]
 
@@ -107,7 +108,7 @@ def shown_value(value: Any) -> str:
 
 def summary(talk: Interview) -> Table:
     """What was asked and answered, what it cost, and what was predicted then."""
-    table = make_table("", "question", "answer", "prediction after", "cost", numbers=1)
+    table = make_table("", "question", "answer", "prediction after", "cost", numbers=(4,))
     words = {"later": "postponed", "unknown": "unknown"}
     number = 0
     for event in talk.history:

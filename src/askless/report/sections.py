@@ -50,16 +50,16 @@ def tiles(comparison: Comparison) -> str:
     found, label = comparison.headline, comparison.metric.label
     ours, theirs = (contender.name for contender in comparison.contenders[:2])
     last = comparison.contenders[0].curve.iloc[-1]
-    best = (f"{last['score']:.3f}", f"{label} with {_questions(comparison.budget)}; 95% interval {_span(last)}")
+    best = (_three(last["score"]), f"{label} with {_questions(comparison.budget)}; 95% interval {_span(last)}")
     if found.beyond_chance:
         against = f"over {comparison.budget}" if found.control is None else found.control
         words = f"questions for the same {label}, {ours} against {theirs}"
         cards = [(f"{found.asked} <small>instead of {against}</small>", words)]
-        cards += [(f"{found.score:.3f}", f"{label} with {_questions(found.asked)}"), best]
+        cards += [(_three(found.score), f"{label} with {_questions(found.asked)}"), best]
     else:
         gain = lead(comparison).iloc[-1]
         words = f"lead in {label} over the {theirs} with {_questions(comparison.budget)}; 95% interval {_span(gain)}"
-        cards = [(f"{gain['score']:+.3f}", words), best]
+        cards = [(_three(gain["score"], "+"), words), best]
     if found.beyond_chance and not np.all(comparison.schema.prices == 1.0):
         words = f"mean cost of these questions, {ours} against {theirs}"
         cards.append((f"{_cost(found.cost)} <small>instead of {_cost(found.control_cost)}</small>", words))
@@ -76,8 +76,8 @@ def scores(comparison: Comparison) -> str:
     rows = []
     for i, asked in enumerate(ours.curve["budget"]):
         lines = (contender.curve.iloc[i] for contender in comparison.contenders)
-        cells = [f"{line['score']:.3f}<small>{_span(line)}</small>" for line in lines]
-        gain = f"{ahead['score'].iloc[i]:+.3f}<small>{_span(ahead.iloc[i])}</small>"
+        cells = [f"{_three(line['score'])}<small>{_span(line)}</small>" for line in lines]
+        gain = f"{_three(ahead['score'].iloc[i], '+')}<small>{_span(ahead.iloc[i])}</small>"
         rows.append([str(asked), *cells, gain, f"over {comparison.budget}" if fewest[i] is None else str(fewest[i])])
     names = ["asked", *(contender.name for contender in comparison.contenders), "lead", f"{theirs.name} needs"]
     better = "higher is better" if comparison.metric.greater_is_better else "lower is better"
@@ -153,7 +153,12 @@ def _cost(cost: float) -> str:
 
 
 def _span(line: pd.Series[Any]) -> str:
-    return f"{line['low']:.3f} to {line['high']:.3f}"
+    return f"{_three(line['low'])} to {_three(line['high'])}"
+
+
+def _three(number: float, sign: str = "-") -> str:
+    """A number with three decimals and a true minus; `sign` "+" shows that too."""
+    return f"{number:{sign}.3f}".replace("-", "\u2212")
 
 
 def _answers(feature: Feature) -> str:
@@ -164,5 +169,5 @@ def _answers(feature: Feature) -> str:
 
 def _range(part: Part) -> str:
     if part.kind == "number":
-        return f"{part.low:g} to {part.high:g}"
+        return "a number" if part.low is None else f"{part.low:g} to {part.high:g}"
     return "yes or no" if part.kind == "boolean" else ", ".join(map(str, part.choices or ()))

@@ -58,7 +58,7 @@ class Phase:
     lr: float
     weight_decay: float = 0.0
     schedule: Literal["cosine", "plateau"] = "cosine"
-    temperature: tuple[float, float] = (1.0, 1.0)  # geometric from the first to the last over the first 80 %
+    temperature: tuple[float, float] | None = None  # geometric from the first to the last over the first 80 %
     average: float = 0.0  # decay of the exponential moving average of the weights; 0 for none
     validate_every: int = 1  # epochs
     monitor: str = "loss"  # what early stopping watches
@@ -168,13 +168,13 @@ def _run_epoch(phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, averag
         lr = _learning_rate(phase, fraction, 1.0 / (phase.epochs * len(batches))) * run.lr_scale
         total += _step(phase, batch, lr, _temperature(phase, fraction), optimizer)
         averaged.update(phase.learner.module, run.epoch * len(batches) + i)
-    return {
+    row: Row = {
         "phase": phase.name,
         "epoch": run.epoch + 1,
-        "temperature": _temperature(phase, fraction),
         "lr": _learning_rate(phase, fraction, 0.0) * run.lr_scale,
         "train_loss": float(total) / max(len(batches), 1),
     }
+    return row if phase.temperature is None else row | {"temperature": _temperature(phase, fraction)}
 
 
 def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: torch.optim.Optimizer) -> Tensor:
@@ -196,6 +196,8 @@ def _learning_rate(phase: Phase, fraction: float, one_step: float) -> float:
 
 
 def _temperature(phase: Phase, fraction: float) -> float:
+    if phase.temperature is None:
+        return 1.0
     start, end = phase.temperature
     return float(start * (end / start) ** min(1.0, fraction / ANNEALED))
 

@@ -62,14 +62,16 @@ class _Bar:
         assert isinstance(bar, RichProgress)
         self._bar = bar
         self._task = bar.add_task("fitting", total=None, told="")
+        self._phase, self._loss = "", ""
 
     def start(self, total: int) -> None:
         self._bar.update(self._task, total=total)
 
     def epoch(self, done: int, phase: str, row: dict[str, float | int | str]) -> None:
-        told = [f"epoch {row['epoch']}"]
-        if "temperature" in row:
-            told.append(f"temperature {row['temperature']:.2f}")
-        if "valid_loss" in row:
-            told.append(f"validation loss {row['valid_loss']:.4f}")
-        self._bar.update(self._task, completed=done, description=phase, told=", ".join(told))
+        if phase != self._phase:
+            self._phase, self._loss = phase, ""
+        if "valid_loss" in row:  # not every epoch is validated: the last loss stays in sight
+            self._loss = f", validation loss {row['valid_loss']:.4f}"
+        temperature = f", temperature {row['temperature']:.2f}" if "temperature" in row else ""
+        told = f"epoch {row['epoch']}{temperature}{self._loss}"
+        self._bar.update(self._task, completed=done, description=phase, told=told)

@@ -25,11 +25,12 @@ def relaxed_step(
     """One selection of Algorithm 1: each state's loss (b,) after a relaxed selection, and the index (b,) selected."""
     known = states.known
     logits = module.policy(rows.masked(states.x, known), known, noise)
-    if first is not None:
-        empty = ~known.any(dim=1, keepdim=True)
-        logits = torch.where(empty, first, logits)
-        gumbel = torch.where(empty, 0.0, gumbel)
     soft, pick = relaxed_selection(logits, gumbel, states.allowed, temperature)
+    if first is not None:  # where nothing is known there is nothing to learn: the best feature is asked, unrelaxed
+        empty = ~known.any(dim=1, keepdim=True)
+        best = torch.where(states.allowed, first, -torch.inf).argmax(dim=1)
+        pick = torch.where(empty[:, 0], best, pick)
+        soft = torch.where(empty, functional.one_hot(best, soft.shape[1]), soft)
     mask = known + soft * states.present  # what is asked already has no mass in `soft`, so the paper's max is a sum
     outputs = module.predictor(rows.masked(states.x, mask), mask, noise)
     return rows.loss(outputs, states.y), pick

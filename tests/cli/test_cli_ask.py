@@ -1,0 +1,184 @@
+import pytest
+from cli_helpers import spawn
+
+from askless.cli.session import HELP, Session, known_values, parse_value
+from askless.cli.views import choices_of, foretold, picture, shown_value, summary, title
+from askless.core.schema import Part
+from askless.persistence import read_model
+
+
+@pytest.fixture
+def session(model):
+    fitted = read_model(model)
+    return Session(fitted.interview(max_features=5), fitted.encoder)
+
+
+def answer_to(part):
+    return {"number": "50", "boolean": "yes"}.get(part.kind) or str(part.choices[0])
+
+
+def walk_to(session, name):
+    """Answer until the feature is asked."""
+    while session.talk.question.name != name:
+        assert session.take(answer_to(session.part)).kind in ("moved", "part")
+
+
+def test_to_the_end(session):
+    start = session.talk.prediction
+    while session.part is not None:
+        session.take(answer_to(session.part))
+    assert len(session.talk.history) == 5
+    assert session.talk.cost == 10  # age 2, pressure 5, and 1 each
+    assert session.talk.prediction != start
+    reply = session.take("50")
+    assert reply.kind == "again"
+    assert "no question" in reply.text
+    assert session.take("back").kind == "moved"
+    assert session.part is not None
+
+
+def test_a_group_is_asked_part_by_part(session):
+    walk_to(session, "pressure")
+    assert session.part.name == "high"
+    assert session.take("150").kind == "part"
+    assert session.part.name == "low"
+    assert session.take("back").kind == "part"
+    assert session.part.name == "high"
+    session.take("")
+    assert session.take("79.5").kind == "moved"
+    event = session.talk.history[-1]
+    assert (event.action, event.feature, event.value) == ("answer", "pressure", {"low": 79.5})
+
+
+def test_a_group_of_unknowns_is_unknown(session):
+    walk_to(session, "pressure")
+    session.take("?")
+    session.take("NA")
+    assert session.talk.history[-1].action == "unknown"
+
+
+def test_later_in_the_middle_of_a_group_begins_it_anew(session):
+    walk_to(session, "pressure")
+    session.take("150")
+    assert session.take("later").kind == "moved"
+    walk_to(session, "pressure")
+    assert session.part.name == "high"
+
+
+def test_bad_answers_are_explained_and_change_nothing(session):
+    walk_to(session, "age")
+    before = session.talk.history
+    for line, words in (("old", "not a number"), ("inf", "infinity"), ("tell ag=3", "did you mean 'age'")):
+        reply = session.take(line)
+        assert (reply.kind, session.talk.history) == ("again", before)
+        assert words in reply.text
+    assert session.take("help").text == HELP
+    reply = session.take("130")
+    assert reply.kind == "moved"
+    assert "outside of what training has seen" in reply.text
+
+
+def test_back_has_an_end(session):
+    reply = session.take("back")
+    assert reply.kind == "again"
+    assert "nothing to undo" in reply.text
+
+
+def test_tell_puts_the_parts_of_a_group_together(session):
+    session.take("tell high = 150")
+    session.take("tell low=90")
+    assert session.talk.history[-1].value == {"high": 150, "low": 90}
+    session.take("back")
+    assert session.talk.history[-1].value == {"high": 150}
+    assert "one of its parts: high, low" in session.take("tell pressure=3").text
+    session.take("tell age=44")
+    assert [event.action for event in session.talk.history] == ["tell", "tell"]
+    assert session.talk.cost == 0
+
+
+def test_quit(session):
+    assert session.take(" QUIT ").kind == "quit"
+
+
+COLOUR = Part("colour", "category", choices=("None", "Red", "red", "dark green"))
+STARS = Part("stars", "category", choices=(1, 3, 10))
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "value"),
+    [
+        (COLOUR, "red", "red"),
+        (COLOUR, "Dark Green", "dark green"),
+        (COLOUR, "4", "dark green"),
+        (COLOUR, "none", "None"),
+        (COLOUR, " ? ", None),
+        (STARS, "3", 3),
+        (STARS, "10.0", 10),
+        (Part("n", "number"), "1e3", 1000),
+        (Part("n", "number"), "2.5", 2.5),
+        (Part("n", "number"), "tall", "tall"),  # which the encoder refuses
+        (Part("b", "boolean"), "Yes", "Yes"),
+    ],
+)
+def test_what_a_text_means(part, text, value):
+    assert parse_value(part, text) == value
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [(COLOUR, "pink"), (COLOUR, "RED"), (COLOUR, "0"), (COLOUR, "5"), (COLOUR, "-1"), (STARS, "2")],
+)
+def test_what_is_no_choice(part, text):
+    with pytest.raises(ValueError, match="none of the choices"):  # 2 stars are not the second choice
+        parse_value(part, text)
+
+
+def test_what_is_known_beforehand(model):
+    encoder = read_model(model).encoder
+    assert known_values(["low=80", "age=51", "high=120", "colour=2"], encoder) == {
+        "pressure": {"low": 80, "high": 120},
+        "age": 51,
+        "colour": "green",
+    }
+
+
+def test_pictures():
+    bars = picture({"no": 0.25, "yes": 0.75}).plain.splitlines()
+    assert bars[0].count("█") == 7
+    assert bars[1].endswith("75.0%")
+    many = picture(dict.fromkeys(range(10), 0.1)).plain
+    assert "4 others 40.0%" in many
+    assert picture({"mean": 5.0, "sd": 1.0}, (2.0, 8.0), ascii_only=True).plain.count("o") == 1
+    assert picture({"mean": 5.0}).plain.strip() == "5"
+    assert foretold({"no": 0.25, "yes": 0.75}) == "yes (75%)"
+    assert foretold({"mean": 5.0, "sd": 1.0}) == "5 ± 1"
+    assert shown_value({"high": 120.5, "low": None}) == "high = 120.5, low = unknown"
+    assert choices_of(STARS) == ["one of 1, 3, 10"]
+    assert choices_of(COLOUR)[3] == "4  dark green"
+
+
+def test_the_summary_has_a_row_for_each_event(session):
+    assert "cost" in title(1, session.talk.question, session.part).plain
+    session.take("later")
+    session.take("tell age=44")
+    walk_to(session, "pressure")
+    assert summary(session.talk).row_count == len(session.talk.history)
+
+
+def test_piped(model):
+    done = spawn("ask", model, "--known", "age=51", "colour=red", given="nonsense\n\nback\n?\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "> nonsense" in done.stdout
+    assert "took the last answer back" in done.stdout
+    assert "(told)" not in done.stdout.split("1.")[0]
+    assert "no more answers" in done.stdout
+
+
+def test_piped_until_the_budget_is_spent(model, regressor):
+    done = spawn("ask", model, "--budget", 1, given="\n" * 20)
+    assert "asked 1 feature" in done.stdout
+    done = spawn("ask", regressor, given="55\nquit\n")
+    assert done.returncode == 0
+    assert "●" in done.stdout
+    assert "you ended it" in done.stdout

@@ -1,0 +1,179 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+from cli_helpers import COSTS, GROUPS, QUICK, messy_frame
+
+from askless import load
+from askless.cli.settings import configured_method
+from askless.cli.target import choose_task
+
+
+@pytest.fixture
+def options(tmp_path):
+    (tmp_path / "groups.json").write_text(json.dumps(GROUPS))
+    (tmp_path / "costs.json").write_text(json.dumps(COSTS))
+    return ["--groups", tmp_path / "groups.json", "--costs", tmp_path / "costs.json", "--category", "grade"]
+
+
+def test_fit_a_messy_table(run, table, tmp_path, options):
+    output = tmp_path / "m.askless"
+    result = run("fit", table, "--target", "ill", "--drop", "score", *options, "--budget", 2, *QUICK, "-o", output)
+    assert result.code == 0, result.err
+    assert "ill: classification, because it is text (2 different values)" in result.out
+    assert "Score on 32 rows that training did not see" in result.out
+    assert "AUROC" in result.out
+    assert "without these rows" in result.out
+    assert "asked most" in result.out
+    assert not (tmp_path / "m.askless.part").exists()
+    model = load(output)
+    assert model.schema_.names == ("age", "colour", "smokes", "grade", "pressure")
+    assert model.max_features == 2
+    kinds = {feature.name: feature.kind for feature in model.schema_.features}
+    assert kinds == {
+        "age": "number",
+        "colour": "category",
+        "smokes": "boolean",
+        "grade": "category",
+        "pressure": "group",
+    }
+    assert model.schema_.features[1].choices == ("None", "green", "red")
+    assert model.schema_.features[3].choices == ("01", "2", "3+")
+    assert model.schema_.prices.tolist() == [2, 1, 1, 1, 5]
+
+
+def test_regression_is_chosen_for_numbers(run, table, tmp_path):
+    words = ["--target", "score", "--drop", "ill", "grade", "--budget", 1, *QUICK]
+    result = run("fit", table, *words, "-o", tmp_path / "m.askless")
+    assert "score: regression, because it holds numbers that are not whole" in result.out
+    assert "R²" in result.out
+    assert load(tmp_path / "m.askless").model_.task == "regression"
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        (["a", "b"], "classification"),
+        ([True, False], "classification"),
+        (list(range(20)), "classification"),
+        (list(range(21)), "regression"),
+        ([0.5, 1.0], "regression"),
+    ],
+)
+def test_the_task_follows_from_the_target(values, task):
+    assert choose_task(pd.Series(values))[0] == task
+
+
+def test_rows_without_a_target_can_be_left_out(run, tmp_path):
+    frame = messy_frame().assign(label=lambda f: (f["ill"] == "yes").astype(int).astype(object))
+    frame.loc[[3, 9], "label"] = None
+    path = tmp_path / "holes.csv"
+    frame[["age", "low", "label"]].to_csv(path, index=False)
+    words = [
+        "fit",
+        path,
+        "--target",
+        "label",
+        "--budget",
+        1,
+        "--test-fraction",
+        0,
+        *QUICK,
+        "-o",
+        tmp_path / "m.askless",
+    ]
+    assert "missing in 2 of 160 rows, the first in row 3" in run(*words).complaint
+    result = run(*words, "--drop-missing-target")
+    assert "its 2 values are whole numbers (2 rows without a target left out)" in result.out
+    assert "trained on 158 rows" in result.out
+    assert "did not see" not in result.out  # no test rows, no score
+    assert load(tmp_path / "m.askless").classes_.tolist() == [0, 1]
+
+
+def test_a_validation_table_and_other_options(run, table, tmp_path):
+    other = tmp_path / "valid.csv"
+    messy_frame(60, seed=5).to_csv(other, index=False)
+    words = [
+        "fit",
+        table,
+        "--target",
+        "ill",
+        "--drop",
+        "score",
+        "grade",
+        "--validation",
+        other,
+        "--missing",
+        "answer",
+    ]
+    result = run(*words, "--method", "random", "--set", "epochs=1", "--seed", 4, "-o", tmp_path / "m.askless")
+    assert result.code == 0, result.err
+    model = load(tmp_path / "m.askless")
+    assert (model.missing, model.random_state, model.method.epochs) == ("answer", 4, 1)
+
+
+def test_a_test_share_that_cannot_be_scored_does_not_spoil_the_fit(run, tmp_path):
+    path = tmp_path / "small.csv"
+    pd.DataFrame({"x": range(8), "y": [0] * 7 + [1]}).to_csv(path, index=False)  # the only 1 stays in training
+    result = run("fit", path, "--target", "y", *QUICK, "-o", tmp_path / "m.askless")
+    assert result.code == 0, result.err
+    assert "no score: AUROC is undefined" in result.out
+    assert load(tmp_path / "m.askless").classes_.tolist() == [0, 1]
+
+
+def test_an_empty_column_is_a_note(run, tmp_path):
+    path = tmp_path / "t.csv"
+    messy_frame()[["age", "ill"]].assign(nothing=None).to_csv(path, index=False)
+    result = run("fit", path, "--target", "ill", *QUICK, "-o", tmp_path / "m.askless")
+    assert result.code == 0
+    assert result.err == "askless: note: left out, because every value is missing: 'nothing'\n"
+
+
+def test_a_checkpoint_of_other_settings_is_refused(run, table, tmp_path):
+    words = ["fit", table, "--target", "ill", "--drop", "score", "grade", *QUICK, "-o", tmp_path / "m.askless"]
+    checkpoint = tmp_path / "m.askless.part"
+    checkpoint.write_bytes(b"nothing of the kind")
+    assert "delete it" in run(*words).complaint
+    assert not (tmp_path / "m.askless").exists()
+    checkpoint.unlink()
+    assert run(*words).code == 0
+
+
+def test_killed_and_resumed_gives_the_same_model(run, table, tmp_path):
+    words = ["fit", table, "--target", "ill", "--drop", "score", "grade", "--budget", 2]
+    words += ["--set", "epochs=40", "pretrain_epochs=10", "hidden=[16]"]
+    undisturbed, resumed = tmp_path / "a.askless", tmp_path / "b.askless"
+    assert run(*words, "-o", undisturbed).code == 0
+    command = [sys.executable, "-m", "askless.cli", *map(str, words), "-o", str(resumed)]
+    part = tmp_path / "b.askless.part"
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not part.exists() and time.monotonic() < deadline:
+        time.sleep(0.002)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert part.exists()
+    assert not resumed.exists()
+    result = run(*words, "-o", resumed)
+    assert f"going on from {part}" in result.out
+    assert resumed.read_bytes() == undisturbed.read_bytes()
+    assert not part.exists()
+
+
+def test_settings_of_a_method():
+    method = configured_method("greedy", ["hidden=[4,5]", "epochs=3", "schedule=staged", "dropout=0", "shared=true"])
+    assert (method.hidden, method.epochs, method.schedule, method.dropout, method.shared) == (
+        (4, 5),
+        3,
+        "staged",
+        0,
+        True,
+    )
+    for wrong in ("epochs", "nonsense=1", "epochs=many", "epochs=0", "hidden=3", "shared=1"):
+        with pytest.raises(ValueError, match=f"--set {wrong}"):
+            configured_method("greedy", [wrong])

@@ -1,0 +1,113 @@
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_helpers import Result, spawn
+
+import askless
+from askless.cli import COMMANDS, build_parser, demo, main
+from askless.cli.errors import guarded
+
+NAMES = ["demo", "fit", "evaluate", "predict", "ask", "datasets"]
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"askless {askless.__version__}\n"
+
+
+def test_no_command_prints_the_help(run):
+    result = run()
+    assert result.code == 0
+    assert all(name in result.out for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_with_an_example(name, capsys):
+    with pytest.raises(SystemExit) as left:
+        main([name, "--help"])
+    assert left.value.code == 0
+    told = capsys.readouterr().out
+    assert f"askless {name}" in told
+    assert "example" in told
+    assert max(len(line) for line in told.splitlines()) <= 120
+
+
+def test_the_help_is_quick_and_loads_nothing_heavy():
+    heavy = ("torch", "sklearn", "pandas", "numpy", "matplotlib", "rich", "narwhals")
+    code = (
+        "import sys, json\nfrom askless.cli import build_parser\nbuild_parser().format_help()\n"
+        f"print(json.dumps([name for name in {heavy!r} if name in sys.modules]))"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []
+    assert time.perf_counter() - start < 2.0  # 0.1 s on an idle machine
+
+
+def test_commands_are_complete():
+    assert len(COMMANDS) == len(NAMES)
+    assert all(name in build_parser().format_help() for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["nonsense"],
+        ["fit"],
+        ["fit", "x.csv", "--target", "y"],
+        ["fit", "--nonsense"],
+        ["datasets"],
+        ["datasets", "eat"],
+    ],
+)
+def test_a_wrong_command_line_is_one_line(words, run):
+    assert "--help" in run(*words).complaint
+
+
+def test_interrupts_and_bugs(monkeypatch, capsys, tmp_path):
+    def raising(error):
+        def run(*args):
+            raise error
+
+        monkeypatch.setattr(demo, "_load", run)
+        return main(["demo", "--output", str(tmp_path / "report")])
+
+    assert raising(KeyboardInterrupt()) == 130
+    assert capsys.readouterr().err == "askless: stopped\n"
+    assert raising(FileNotFoundError(2, "No such file or directory", "x.csv")) == 2
+    assert capsys.readouterr().err == "askless: x.csv: no such file or directory\n"
+    assert raising(ValueError("two\nlines")) == 2
+    assert capsys.readouterr().err == "askless: two lines\n"
+    with pytest.raises(ZeroDivisionError):  # a bug keeps its traceback
+        raising(ZeroDivisionError())
+
+
+def test_warnings_of_other_packages_are_left_alone():
+    import warnings
+
+    def run() -> int:
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        return 0
+
+    with pytest.raises(DeprecationWarning):  # because pytest makes errors of them
+        guarded(run)
+
+
+def test_a_closed_pipe_is_no_error(table: Path, model: Path):
+    command = f"{sys.executable} -m askless.cli predict {model} {table} --chunk-rows 1 | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("prediction,")
+    assert done.stderr == ""
+
+
+def test_exit_codes_of_a_real_process(tmp_path: Path):
+    done = spawn("predict", tmp_path / "no.askless", tmp_path / "no.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert Result(done.returncode, done.stdout, done.stderr).complaint
+    assert spawn("--version").returncode == 0

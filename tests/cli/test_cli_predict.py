@@ -1,0 +1,107 @@
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_helpers import FEATURES, messy_frame
+
+from askless import load
+from askless.cli import main
+
+
+def predicted(path):
+    return pd.read_csv(path, keep_default_na=False)
+
+
+def test_one_row_a_case(run, table, model, tmp_path):
+    output = tmp_path / "out.csv"
+    result = run("predict", model, table, "-o", output, "--keep", "grade")
+    assert (result.code, result.out) == (0, "")
+    found = predicted(output)
+    names = ["grade", "prediction", "p(no)", "p(yes)", "features asked", "number asked", "cost", "stop reason"]
+    assert list(found.columns) == names
+    estimator, frame = load(model), messy_frame()
+    trajectory = estimator.rollout(frame[FEATURES])
+    np.testing.assert_allclose(found[["p(no)", "p(yes)"]], trajectory.predictions[:, -1], rtol=1e-5)
+    assert found["prediction"].tolist() == estimator.predict(frame[FEATURES]).tolist()
+    assert found["features asked"].tolist() == ["; ".join(trajectory.names(i)) for i in range(len(frame))]
+    assert found["number asked"].tolist() == trajectory.n_asked.tolist()
+    assert found["cost"].tolist() == trajectory.cost[:, -1].tolist()
+    assert found["stop reason"].tolist() == trajectory.stop_reason.tolist()
+    assert found["grade"].astype(str).tolist() == frame["grade"].tolist()  # 01 is still 01
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+def test_chunks_do_not_matter(run, table, model, tmp_path, rows):
+    run("predict", model, table, "-o", tmp_path / "whole.csv")
+    run("predict", model, table, "-o", tmp_path / "pieces.csv", "--chunk-rows", rows)
+    whole, pieces = predicted(tmp_path / "whole.csv"), predicted(tmp_path / "pieces.csv")
+    pd.testing.assert_frame_equal(whole, pieces, rtol=1e-5)
+
+
+def test_standard_output_and_a_smaller_budget(table, model, capfdbinary):
+    assert main(["predict", str(model), str(table), "--budget", "1"]) == 0
+    told = capfdbinary.readouterr()
+    found = pd.read_csv(io.BytesIO(told.out))
+    assert len(found) == 160
+    assert (found["number asked"] == 1).all()
+    assert told.err == b""
+
+
+def test_columns_in_another_order_and_strange_chunks(run, model, tmp_path):
+    frame = messy_frame(6).astype(object)
+    frame["smokes"] = ["yes", "no", "1", "0", "TRUE", ""]
+    frame["grade"] = ["01", "2", "2", "", "9", "3+"]  # digits only, missing and never seen, in chunks of their own
+    frame["age"] = ["51", " 60.0", "NA", "", "7e1", "33"]
+    shuffled = frame[frame.columns[::-1]].assign(extra="x")
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    frame.to_csv(one, index=False)
+    shuffled.to_csv(two, index=False)
+    assert run("predict", model, one, "-o", tmp_path / "a.csv").code == 0
+    assert run("predict", model, two, "-o", tmp_path / "b.csv", "--chunk-rows", 1).code == 0
+    pd.testing.assert_frame_equal(predicted(tmp_path / "a.csv"), predicted(tmp_path / "b.csv"), rtol=1e-5)
+
+
+def test_parquet_in_and_out(run, table, model, tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = messy_frame()
+    frame = frame.assign(age=frame["age"].astype(float), high=frame["high"].astype(float))
+    frame.to_parquet(tmp_path / "data.parquet")
+    run("predict", model, table, "-o", tmp_path / "out.csv")
+    run("predict", model, tmp_path / "data.parquet", "-o", tmp_path / "out.parquet", "--chunk-rows", 50)
+    found = pd.read_parquet(tmp_path / "out.parquet")
+    pd.testing.assert_frame_equal(found, predicted(tmp_path / "out.csv"), check_dtype=False, rtol=1e-5)
+
+
+def test_other_outputs(run, table, regressor, tmp_path):
+    for name in ("out.csv", "out.csv.gz", "out.tsv"):
+        run("predict", regressor, table, "-o", tmp_path / name, "--chunk-rows", 60)
+    whole = predicted(tmp_path / "out.csv")
+    assert list(whole.columns) == ["prediction", "features asked", "number asked", "cost", "stop reason"]
+    pd.testing.assert_frame_equal(whole, predicted(tmp_path / "out.csv.gz"))
+    pd.testing.assert_frame_equal(whole, pd.read_csv(tmp_path / "out.tsv", sep="\t"))
+
+
+def test_a_failure_leaves_the_old_file(run, model, tmp_path):
+    path, output = tmp_path / "bad.csv", tmp_path / "out.csv"
+    messy_frame(30).astype(object).assign(low=[*["80"] * 29, "x"]).to_csv(path, index=False)
+    output.write_text("old")
+    assert run("predict", model, path, "-o", output, "--chunk-rows", 10).code == 2
+    assert output.read_text() == "old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "out.csv"]
+    assert "CSV" in run("predict", model, path, "-o", tmp_path / "out.xlsx").complaint
+
+
+def test_prediction_and_interviews_load_neither_torch_nor_scikit_learn(table, model, tmp_path):
+    code = (
+        "import sys, json, os\nfrom askless.cli import main\n"
+        f"assert main(['predict', {str(model)!r}, {str(table)!r}, '-o', {str(tmp_path / 'o.csv')!r}]) == 0\n"
+        "sys.stdin = open(os.devnull)\n"
+        f"assert main(['ask', {str(model)!r}]) == 0\n"
+        "print(json.dumps([name for name in ('torch', 'sklearn', 'matplotlib') if name in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout.splitlines()[-1]) == []

@@ -1,0 +1,95 @@
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from askless.cli.tables import as_category, open_table
+from askless.exceptions import TableError
+
+
+def written(tmp_path, content, name="t.csv"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(path)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_the_separator_is_found(tmp_path, separator):
+    path = written(tmp_path, f'"a, b"{separator} c \n1{separator} x\n2{separator}"y;z,"\n')
+    table = open_table(path)
+    assert table.names == ["a, b", "c"]
+    assert table.read().to_dict("list") == {"a, b": [1, 2], "c": ["x", "y;z,"]}
+
+
+def test_byte_order_mark_gzip_and_row_numbers(tmp_path):
+    content = "\ufeff,a,b\n0,1,x\n1,2,y\n".encode()
+    for path in (written(tmp_path, content), written(tmp_path, gzip.compress(content), "t.csv.gz")):
+        assert open_table(path).read().to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+        chunks = list(open_table(path).chunks(1, {"b"}))
+        assert [(chunk.start, chunk.frame["b"].tolist()) for chunk in chunks] == [(0, ["x"]), (1, ["y"])]
+        assert chunks[-1].read == 1.0
+
+
+def test_missing_values_are_the_encoders(tmp_path):
+    frame = open_table(written(tmp_path, "a,b\nNA,None\n?,x\n3,\n")).read()
+    assert frame["a"].isna().tolist() == [True, True, False]
+    assert frame["b"].isna().tolist() == [False, False, True]  # "None" may be a category
+
+
+def test_text_stays_text_in_every_chunk(tmp_path):
+    path = written(tmp_path, "code,n\n007,1\n8,\n3+,x\n,4\n")
+    chunks = [chunk.frame for chunk in open_table(path).chunks(1, {"code", "n"}, {"code"})]
+    assert [frame["code"].iloc[0] for frame in chunks[:3]] == ["007", "8", "3+"]
+    assert pd.isna(chunks[3]["code"].iloc[0])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        ("\n", "is empty"),
+        ("a,b\n1,2\n1,2,3\n", "line 3"),
+        ("a,b\n1,2,3\n1,2,3\n", "header"),
+        ('a,b\n1,"2\n', "EOF inside string"),
+        ("a,a,b\n1,2,3\n", "same name: 'a'"),
+        ("a,b\nä,1\n".encode("latin-1"), "UTF-8"),
+        (b"\x00\xff\xfe\x01", "UTF-8"),
+    ],
+)
+def test_what_is_not_a_table(tmp_path, content, words):
+    path = written(tmp_path, content)
+    with pytest.raises(TableError, match=words) as error:
+        open_table(path).read()
+    assert path in str(error.value)
+    with pytest.raises(TableError, match=words):
+        list(open_table(path).chunks(10, {"a", "b"}))
+
+
+def test_files_of_other_kinds(tmp_path):
+    with pytest.raises(TableError, match="CSV"):
+        open_table("data.xlsx")
+    with pytest.raises(TableError, match="damaged"):
+        open_table(written(tmp_path, b"not gzip", "t.csv.gz")).read()
+    with pytest.raises(TableError, match="Parquet"):
+        open_table(written(tmp_path, b"not parquet", "t.parquet")).read()
+
+
+def test_parquet_without_the_index(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = str(tmp_path / "t.parquet")
+    frame = pd.DataFrame({"a": [1, None, 3], "b": pd.Categorical(["x", "y", None])}, index=[5, 6, 7])
+    frame.to_parquet(path)
+    table = open_table(path)
+    assert table.names == ["a", "b"]
+    assert table.read()["a"].isna().tolist() == [False, True, False]
+    assert [len(chunk.frame) for chunk in table.chunks(2, {"b"})] == [2, 1]
+    frame.iloc[:0].to_parquet(path)
+    assert [len(chunk.frame) for chunk in open_table(path).chunks(2, {"b"})] == [0]
+
+
+def test_categories_are_sorted_as_numbers_where_they_are_some():
+    assert as_category(pd.Series(["10", "2", None])).cat.categories.tolist() == [2, 10]
+    assert as_category(pd.Series(["10", "2", "3+"])).cat.categories.tolist() == ["10", "2", "3+"]
+    assert as_category(pd.Series(["01", "2"])).cat.categories.tolist() == ["01", "2"]
+    assert as_category(pd.Series(np.array([3, -1]))).cat.categories.tolist() == [-1, 3]
