@@ -67,8 +67,9 @@ X = np.random.default_rng(1).normal(size=(5, 4))
 X[0, 0] = np.nan
 assert model.rollout(X, costs={"x0": 2.0}, known=["x1"]).order.shape == (5, 2)
 talk = model.interview(known={"x3": 0.5})
-while not talk.done:
+for _ in range(2):
     talk.answer(0.25)
+assert talk.done
 talk.undo()
 talk.unknown()
 assert set(talk.prediction) == {False, True}

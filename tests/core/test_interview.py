@@ -46,6 +46,7 @@ def names(talk):
     """Answer "unknown" to the end; the questions on the way."""
     asked = []
     while talk.question:
+        assert len(asked) < len(SCHEMA), f"the interview does not end: {asked}"
         asked.append(talk.question.name)
         talk.unknown()
     return asked

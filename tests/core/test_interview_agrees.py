@@ -36,6 +36,7 @@ def ask(model, row, **how):
     names, told = [], [list(talk.prediction.values())]
     while talk.question:
         name = talk.question.name
+        assert name not in names, f"{name} is asked twice"
         names.append(name)
         single = len(answers[name]) == 1
         if name in absent:
