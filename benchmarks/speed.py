@@ -32,6 +32,17 @@ def timed(work, repeats):
     return np.array(times)
 
 
+def interview(model, row):
+    """Seconds of each answer of one interview: the new prediction and the next question are part of it."""
+    talk, steps = model.interview(), []
+    while not talk.done:
+        value = row[talk.question.name]
+        start = time.perf_counter()
+        talk.answer(value)
+        steps.append(time.perf_counter() - start)
+    return steps
+
+
 def main():
     """Measure and print."""
     X, y = table()
@@ -40,11 +51,7 @@ def main():
     epochs = len(model.history_)
     rollout = timed(lambda: model.rollout(X), 5).min()
     row = dict(zip(model.schema_.names, X[0], strict=True))
-    steps = []
-    for _ in range(50):
-        talk = model.interview()
-        while not talk.done:
-            steps.append(timed(lambda: talk.answer(row[talk.question.name]), 1)[0])
+    steps = [step for _ in range(50) for step in interview(model, row)]
     steps = np.array(steps) * 1e6
     print(f"{platform.processor() or platform.machine()}, torch {torch.__version__}, numpy {np.__version__}")
     print(f"fit {ROWS} x {FEATURES}, {BUDGET} selections: {fit:.1f} s ({epochs} epochs of all phases)")

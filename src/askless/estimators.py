@@ -16,6 +16,7 @@ from askless import metrics
 from askless.core import Interview, Schema, StoppingRule, Trajectory
 from askless.core.stopping import as_rules
 from askless.encoding import TableEncoder
+from askless.exceptions import ModelFileError
 from askless.fitted import FittedModel, Task, checked_budget
 from askless.images import patch_groups
 from askless.inputs import checked_labels, checked_numbers, checked_table, table_again
@@ -161,6 +162,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             "patch_size": None if self.patch_size is None else int(self.patch_size),
             "random_state": int(self.random_state) if _is_integer(self.random_state) else None,
             "validation_fraction": float(self.validation_fraction),
+            "named_columns": hasattr(self, "feature_names_in_"),
         }
 
     # Asking
@@ -352,18 +354,21 @@ class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
 def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
     """The estimator in a model file. No code in the file is run; whatever is damaged raises `ModelFileError`."""
     model = read_model(path)
-    settings = dict(model.settings)
-    settings["method"] = method_from_json(settings["method"])
-    settings["stopping"] = model.stopping or None
     kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
-    estimator = kind(**settings)
+    try:
+        settings = dict(model.settings)
+        named = settings.pop("named_columns")
+        settings["method"] = method_from_json(settings["method"])
+        estimator = kind(**settings, stopping=model.stopping or None)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(f"{path} has settings that this askless does not know ({error})") from error
     estimator.model_ = model
     estimator.history_ = []
     if model.image_shape is not None:
         estimator.image_shape_ = model.image_shape
     names = model.encoder.columns
     estimator.n_features_in_ = len(names)
-    if model.encoder.named:
+    if named:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if model.task == "classification":
         estimator.classes_ = np.array(model.classes)

@@ -25,7 +25,9 @@ def _quick(monkeypatch):
             monkeypatch.setitem(method.__init__.__kwdefaults__, name, value)
 
 
-@pytest.mark.parametrize(("dataset", "rows"), [("triage", 400), ("diabetes", None), ("wine", 90)])
+@pytest.mark.parametrize(
+    ("dataset", "rows"), [("triage", 400), ("diabetes", None), ("exact_gaussian_suppressor", 300)]
+)
 def test_demo(run, tmp_path, dataset, rows):
     folder = tmp_path / "report"
     more = [] if rows is None else ["--rows", rows]
@@ -49,7 +51,8 @@ def test_a_stopped_demo_goes_on(run, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Random, "_order", stop)
-        assert run(*words).code == 130
+        result = run(*words)
+    assert (result.code, result.err) == (130, "askless: stopped; the same command goes on where it was\n")
     assert (tmp_path / ".greedy.part").exists()
     assert run(*words).code == 0
     (tmp_path / ".greedy.part").write_bytes(b"of another demo")

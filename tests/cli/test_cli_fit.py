@@ -7,6 +7,7 @@ import time
 import pandas as pd
 import pytest
 from cli_helpers import COSTS, GROUPS, QUICK, messy_frame
+from safetensors import safe_open
 
 from askless import load
 from askless.cli.settings import configured_method
@@ -143,18 +144,25 @@ def test_a_checkpoint_of_other_settings_is_refused(run, table, tmp_path):
     assert run(*words).code == 0
 
 
+def phase_in(checkpoint):
+    """The phase that a checkpoint is in; -1 where there is none."""
+    if not checkpoint.exists():
+        return -1
+    with safe_open(checkpoint, framework="np") as file:
+        return json.loads(file.metadata()["notes"])["phase"]
+
+
 def test_killed_and_resumed_gives_the_same_model(run, table, tmp_path):
     words = ["fit", table, "--target", "ill", "--drop", "score", "grade", "--budget", 2]
-    words += ["--set", "epochs=40", "pretrain_epochs=10", "hidden=[16]"]
+    words += ["--set", "epochs=100", "pretrain_epochs=5", "hidden=[16]"]
     undisturbed, resumed = tmp_path / "a.askless", tmp_path / "b.askless"
     assert run(*words, "-o", undisturbed).code == 0
     command = [sys.executable, "-m", "askless.cli", *map(str, words), "-o", str(resumed)]
     part = tmp_path / "b.askless.part"
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not part.exists() and time.monotonic() < deadline:
-        time.sleep(0.002)
-    time.sleep(0.05)
+    while phase_in(part) < 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert part.exists()

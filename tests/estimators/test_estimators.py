@@ -246,3 +246,28 @@ def test_patches_must_divide_the_image_and_need_images(quick):
         DynamicClassifier(patch_size=3, method=quick).fit(np.zeros((4, 8, 8)), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="patch_size is for images"):
         DynamicClassifier(patch_size=2, method=quick).fit(np.zeros((4, 8)), [0, 1, 0, 1])
+
+
+def test_integer_column_names_survive_a_file(quick, tmp_path):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)))
+    model = DynamicClassifier(
+        max_features=np.int64(2), method=Greedy(hidden=[np.int64(8)], epochs=1, pretrain_epochs=1)
+    )
+    model.fit(X, np.arange(40) % 2).save(tmp_path / "m.askless")
+    again = load(tmp_path / "m.askless")
+    assert not hasattr(again, "feature_names_in_")
+    assert again.method.hidden == (8,)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("change", [{"method": {"name": "none", "params": {}}}, {"method": 3}, {"colour": "red"}])
+def test_settings_that_are_not_known_are_refused(change, fitted, tmp_path):
+    from dataclasses import replace
+
+    from askless.exceptions import ModelFileError
+    from askless.persistence import write_model
+
+    settings = fitted.model_.settings | change
+    write_model(replace(fitted.model_, settings=settings), tmp_path / "m.askless")
+    with pytest.raises(ModelFileError, match="settings"):
+        load(tmp_path / "m.askless")

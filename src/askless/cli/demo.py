@@ -48,27 +48,25 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> None:
     """The whole demo."""
     start = time.perf_counter()
+    data = _load(args.dataset, args.rows, args.seed)
     folder = Path(args.output)
     folder.mkdir(parents=True, exist_ok=True)
-    data = _load(args.dataset, args.rows, args.seed)
-    console = make_console()
     from askless.cli.compare import compare, split
+    from askless.cli.walk import choose_case, walk
     from askless.report.html import first_sentence
 
+    rows, budget = split(data, args.seed), min(args.budget, data.info.features)
+    console = make_console()
     say(console, f"{data.name}: {first_sentence(data.description)}")
-
-    rows = split(data, args.seed)
-    say(
-        console,
-        f"{count(len(rows.train), 'row')} to learn from, {len(rows.test):,} to score on; "
-        f"{data.info.features} features; at most {count(args.budget, 'question')} a case; seed {args.seed}\n",
-    )
-    comparison, estimator = compare(
-        rows, args.budget, args.seed, folder, tell=lambda name: say(console, f"training: {name}", "dim")
-    )
+    words = f"{count(len(rows.train), 'row')} to learn from, {len(rows.test):,} to score on; seed {args.seed}; "
+    say(console, words + f"{data.info.features} features, of which at most {budget} are asked of a case\n")
+    try:
+        comparison, estimator = compare(
+            rows, budget, args.seed, folder, tell=lambda name: say(console, f"training: {name}", "dim")
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the same command goes on where it was") from None
     _print_scores(console, comparison)
-    from askless.cli.walk import choose_case, walk
-
     X, y = rows.part(rows.test)
     case = choose_case(comparison.contenders[0].trajectory, X, y, estimator.schema_, data.task)
     walk(console, estimator.interview, case, X.iloc[case.row], estimator.schema_)

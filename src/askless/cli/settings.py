@@ -77,9 +77,10 @@ def _value(text: str) -> Any:
 
 
 def _alike(value: Any, default: Any) -> bool:
-    """Whether a value is of the type of the default; what has none by default is a whole number."""
+    """Whether a value is of the type of the default; where that is None, a whole number or a list of names."""
     if default is None:
-        return value is None or (isinstance(value, int) and value >= 1)
+        names = isinstance(value, tuple) and all(isinstance(name, str) for name in value)
+        return value is None or names or (isinstance(value, int) and value >= 1)
     if isinstance(default, float) and not isinstance(value, bool):
         return isinstance(value, (int, float))
     return type(value) is type(default)

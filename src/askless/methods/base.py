@@ -88,8 +88,16 @@ def find_method(method: str | Method) -> Method:
 
 
 def method_to_json(method: Method) -> dict[str, Any]:
-    """A method's name and settings."""
-    return {"name": method_name(type(method)), "params": method.get_params(deep=False)}
+    """A method's name and settings, as JSON can hold them."""
+    params = json.loads(json.dumps(method.get_params(deep=False), default=_plain))
+    return {"name": method_name(type(method)), "params": params}
+
+
+def _plain(value: Any) -> Any:
+    """A numpy number or array as JSON can hold it."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise ValueError(f"a method's setting is {value!r}, which a model file cannot hold")
 
 
 def method_from_json(data: dict[str, Any]) -> Method:

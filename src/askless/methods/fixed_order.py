@@ -101,7 +101,7 @@ class FixedOrder(_StaticOrder):
 
         from askless.training import prefix_sets
 
-        given = [problem.schema.index(name) for name in self.order or ()]
+        given = [problem.schema.index(name) for name in (() if self.order is None else self.order)]
         if len(set(given)) < len(given):
             raise ValueError("the order names a feature twice")
         place = np.arange(len(problem.schema), dtype=np.float64) + len(given)

@@ -32,7 +32,7 @@ __all__ = ["fit_greedy"]
 
 PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 400  # at least
 EPOCHS, STEPS = 30, 1000
-POLISH_SHARE, POLISH_LR = 0.3, 1e-3  # of the epochs, and the learning rate, of the last phase
+POLISH_SHARE, POLISH_LR = 0.5, 2e-3  # of the epochs, and the learning rate, of the last phase
 VALIDATIONS = 12  # in a phase; each one costs about as much as an epoch
 
 
