@@ -66,14 +66,15 @@ class FittedModel:
         costs: Mapping[str, float] | CostModel | None = None,
         available: Any = None,
         known: Any = None,
+        first_row: int = 0,
     ) -> Trajectory:
-        """Ask every row of the table."""
+        """Ask every row of the table; `first_row` is its place in a larger one, for the rows that errors name."""
         prices = cost_model(costs, self.schema)
         rules = self._rules(max_features, stopping)
         available = self._mask(available, "available", len(table))
         known = self._mask(known, "known", len(table))
         parts = []
-        for rows, cases in self._chunks(table):
+        for rows, cases in self._chunks(table, first_row):
             part = rollout(
                 self.policy,
                 self.predictor,
@@ -169,10 +170,10 @@ class FittedModel:
         rules = self.stopping if stopping is None else as_rules(stopping)
         return (*rules, MaxFeatures(budget))
 
-    def _chunks(self, table: Any) -> Iterator[tuple[slice, Cases]]:
+    def _chunks(self, table: Any, first_row: int) -> Iterator[tuple[slice, Cases]]:
         """The encoded rows, some at a time, with their place in the table."""
         for rows, part in row_chunks(table, ROWS_AT_ONCE):
-            yield rows, self.encoder.transform(part)
+            yield rows, self.encoder.transform(part, first_row + rows.start)
 
     def _mask(self, mask: Any, name: str, n_rows: int) -> np.ndarray | None:
         """(rows, features) bool: an array of that shape, or the names of features for all rows."""

@@ -137,6 +137,9 @@ def test_many_rows_go_in_chunks(fitted, messy, monkeypatch):
     parts = fitted.rollout(X, available=fitted.model_.encoder.transform(X).present)
     np.testing.assert_array_equal(parts.order, whole.order)
     np.testing.assert_allclose(parts.predictions, whole.predictions, atol=1e-6)
+    bad = X.assign(age=X["age"].where(X.index != 321, np.inf))
+    with pytest.raises(ValueError, match="row 321 "):
+        fitted.rollout(bad)
 
 
 def test_missing_answer_asks_and_learns_nothing(messy, quick):

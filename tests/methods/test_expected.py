@@ -42,7 +42,13 @@ def test_loss_is_the_expectation_over_the_policy_plus_the_loss_of_the_pick(make_
     module = make_module(problem)
     rows, states = some_states(problem)
     chains = Chains(
-        problem, batch_size=12, states_per_row=1, random_subsets=False, generator=torch.Generator(), seed=0
+        problem,
+        batch_size=12,
+        states_per_row=1,
+        random_subsets=False,
+        random_starts=0.0,
+        generator=torch.Generator(),
+        seed=0,
     )
     noise = NoiseBank(12, 16, 0.0, torch.Generator().manual_seed(0), 0)
     learner = ExpectedLearner(module, problem, chains, noise, exact_first=False)

@@ -69,6 +69,7 @@ def learner_with(problem, module, gumbels, **options):
         batch_size=len(problem.y_train),
         states_per_row=1,
         random_subsets=options.pop("random_subsets", False),
+        random_starts=options.pop("random_starts", 0.0),
         generator=torch.Generator().manual_seed(0),
         seed=0,
     )
@@ -157,3 +158,19 @@ def test_random_subsets_replace_the_walk(make_problem, make_module):
         sizes.append(learner.chains.asked.sum(dim=1))
     counts = torch.cat(sizes).bincount(minlength=4) / 10_000
     torch.testing.assert_close(counts, torch.full((4,), 0.25), rtol=0, atol=0.02)  # sizes 0 to 3, equally likely
+
+
+def test_random_starts_are_that_share_of_the_starts(make_problem, make_module):
+    problem = make_problem((1, 1, 1, 1, 1), n=500, max_features=2)
+    module = make_module(problem)
+    gumbels = gumbel_noise(60, 500, 5, generator=torch.Generator().manual_seed(3)).double()
+    learner = learner_with(problem, module, gumbels, random_starts=0.4)
+    started = known = 0
+    for _ in range(60):
+        before = learner.chains.asked.sum(dim=1)
+        learner.loss(torch.arange(500), 0.5)
+        ended = before == 1  # the second of two questions was asked
+        started += int(ended.sum())
+        known += int(learner.chains.asked[ended].any(dim=1).sum())
+    # A random set of 0 or 1 features: half of the random starts know something.
+    assert abs(known / started - 0.2) < 0.02

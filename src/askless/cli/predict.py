@@ -89,9 +89,9 @@ def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace) -> pd
     from askless.exceptions import TableError
 
     try:
-        trajectory = model.rollout(chunk.frame, max_features=args.budget)
+        trajectory = model.rollout(chunk.frame, max_features=args.budget, first_row=chunk.start)
     except TableError as error:
-        raise TableError(f"{args.data}: {_from_the_top(str(error), chunk.start)}") from None
+        raise TableError(f"{args.data}: {error}") from None
     last = trajectory.predictions[:, -1]  # (n, outputs)
     if model.task == "regression":
         frame = pd.DataFrame({"prediction": last[:, 0]})
@@ -106,15 +106,6 @@ def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace) -> pd
     frame["cost"] = trajectory.cost[:, -1]
     frame["stop reason"] = trajectory.stop_reason
     return frame
-
-
-def _from_the_top(message: str, start: int) -> str:
-    """An error's message, whose row is counted from the top of the file and not of the chunk.
-
-    >>> _from_the_top("column 'age', row 3 (counting from 0): 'x' is not a number", 1000)
-    "column 'age', row 1003 (counting from 0): 'x' is not a number"
-    """
-    return re.sub(r"row (\d+) (?=\(counting from 0\))", lambda found: f"row {int(found[1]) + start} ", message)
 
 
 @contextmanager

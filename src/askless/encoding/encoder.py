@@ -94,11 +94,12 @@ class TableEncoder:
 
     # Encoding
 
-    def transform(self, table: Any) -> Cases:
+    def transform(self, table: Any, first_row: int = 0) -> Cases:
         """Encode a table: `x` (n, columns) float32 and `present` (n, features).
 
         The columns of a frame are found by name, those of an array by position. Categories that the training table
-        did not hold count as missing.
+        did not hold count as missing. `first_row` is where the table stands in a larger one, for the rows that errors
+        name.
         """
         columns = read_table(table)
         positions = self._locate(columns)
@@ -109,6 +110,7 @@ class TableEncoder:
                 cells = (columns.column(positions[part.name]).values for part in feature.parts)
                 present[:, i] = codec.encode_into(x[:, feature.start : feature.stop], cells)
         except BadCell as bad:
+            bad.row += first_row
             raise bad.in_table() from None
         return Cases(x, present)
 

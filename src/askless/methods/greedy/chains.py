@@ -2,7 +2,8 @@
 
 No gradient flows between selections, so every visited state is a training example of its own. Each training row keeps
 a few states at random depths; a minibatch of states gets one forward and one backward pass, and the selections made
-on the way move the states on. A state that has reached the last depth starts again empty.
+on the way move the states on. A state that has reached the last depth starts again, empty or, now and then, from a
+random set: whatever is known before the first question, policy and predictor have seen the like.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from torch import Tensor
 
 from askless.methods.greedy.first import first_question
 from askless.nn import NoiseBank, PolicyPredictor
-from askless.training import LivePolicy, LivePredictor, Problem, Tensors, uniform_sets, validation_rollout
+from askless.training import (
+    LivePolicy,
+    LivePredictor,
+    Problem,
+    Tensors,
+    bernoulli_sets,
+    uniform_sets,
+    validation_rollout,
+)
 
 __all__ = ["ChainLearner", "Chains", "States"]
 
@@ -57,6 +66,7 @@ class Chains:
         batch_size: int,
         states_per_row: int,
         random_subsets: bool,
+        random_starts: float,
         generator: torch.Generator,
         seed: int,
     ) -> None:
@@ -64,6 +74,7 @@ class Chains:
         self.max_features = problem.max_features
         self.batch_size = batch_size
         self.random_subsets = random_subsets
+        self.random_starts = random_starts
         self.generator = generator
         self._sampler = uniform_sets(problem.max_features - 1)
         useful = self.rows.askable.any(dim=1).nonzero().squeeze(1)  # a row without any value teaches nothing
@@ -99,6 +110,9 @@ class Chains:
             moved = states.asked.scatter(1, pick[:, None], True)
             ended = (moved.sum(dim=1) >= self.max_features) | ~(states.askable & ~moved).any(dim=1)
             moved &= ~ended[:, None]
+            restarted = ended & (torch.rand(len(ended), generator=self.generator) < self.random_starts)
+            again = restarted.nonzero().squeeze(1)
+            moved[again] = self._drawn(states.askable[again], self.generator)
         self.asked.index_copy_(0, batch, moved)
 
     def _drawn(self, askable: Tensor, generator: torch.Generator) -> Tensor:
@@ -139,7 +153,20 @@ class ChainLearner(ABC):
         states = self.chains.states(batch)
         loss, pick = self._loss(states, temperature)
         self.chains.move(batch, states, pick)
-        return loss
+        share = round(self.chains.random_starts * len(batch))
+        return loss + self._random_set_loss(states, share) * share / len(batch) if share else loss
+
+    def _random_set_loss(self, states: States, count: int) -> Tensor:
+        """The predictor's mean loss on random sets of the batch's first rows, as in its pretraining."""
+        present, askable = states.present[:count], states.askable[:count]
+        mask = (bernoulli_sets(askable, self.chains.generator) & present).to(states.x.dtype)
+        outputs = self.module.predictor(self.rows.masked(states.x[:count], mask), mask, self._dropout)
+        return self.rows.loss(outputs, states.y[:count]).mean()
+
+    @property
+    @abstractmethod
+    def _dropout(self) -> NoiseBank | None:
+        """Where dropout comes from, if there is any."""
 
     @abstractmethod
     def _loss(self, states: States, temperature: float) -> tuple[Tensor, Tensor]:

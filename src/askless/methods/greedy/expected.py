@@ -23,6 +23,8 @@ SHARPNESS = 2.0  # the policy's logits are multiplied by it, so that close choic
 class ExpectedLearner(ChainLearner):
     """Trains the policy by the expected loss among its likeliest candidates, the predictor on what was picked."""
 
+    _dropout = None
+
     def _loss(self, states: States, temperature: float) -> tuple[Tensor, Tensor]:
         rows, known = self.rows, states.known
         logits = self.module.policy(rows.masked(states.x, known), known)

@@ -58,6 +58,7 @@ def fit_greedy(
             batch_size=method.batch_size,
             states_per_row=method.states_per_row,
             random_subsets=method.subsets == "random",
+            random_starts=method.random_starts,
             generator=generator,
             seed=seed,
         )

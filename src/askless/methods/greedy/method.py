@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 __all__ = ["Greedy"]
 
 
+CHOICES = {"subsets": ("policy", "random"), "first": ("exact", "learned"), "schedule": ("annealed", "staged")}
+
+
 class Greedy(Method):
     """Learns a policy that asks for the feature with the highest conditional mutual information.
 
@@ -27,6 +30,8 @@ class Greedy(Method):
     shared : whether policy and predictor share their hidden layers.
     subsets : "policy" trains on the sets that the policy itself asks for (the paper's Algorithm 1), "random" on
         random sets (its ablation).
+    random_starts : share of the training states that start from random sets instead of nothing, so that any features
+        may be known before the first question.
     first : "exact" finds the first question, which is the same for every case, by comparing the predictor's
         one-feature losses; "learned" leaves it to the policy network.
     schedule : "annealed" lowers the temperature within one run of epochs, "staged" runs one early-stopped phase
@@ -49,6 +54,7 @@ class Greedy(Method):
         dropout: float = 0.3,
         shared: bool = False,
         subsets: Literal["policy", "random"] = "policy",
+        random_starts: float = 0.2,
         first: Literal["exact", "learned"] = "exact",
         schedule: Literal["annealed", "staged"] = "annealed",
         temperatures: tuple[float, float] = (1.0, 0.1),
@@ -67,6 +73,7 @@ class Greedy(Method):
         self.dropout = dropout
         self.shared = shared
         self.subsets = subsets
+        self.random_starts = random_starts
         self.first = first
         self.schedule = schedule
         self.temperatures = temperatures
@@ -82,6 +89,11 @@ class Greedy(Method):
         self.patience = patience
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(map(repr, choices))}"
+                )
         from askless.methods.greedy.fitting import fit_greedy
 
         return fit_greedy(self, problem, seed, progress, checkpoint)

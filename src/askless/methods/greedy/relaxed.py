@@ -55,6 +55,10 @@ class RelaxedLearner(ChainLearner):
         source = torch.Generator().manual_seed(seed)  # drawn once, so that early stopping does not chase noise
         self.valid_gumbel = gumbel_noise(problem.max_features, *self.valid.present.shape, generator=source)
 
+    @property
+    def _dropout(self) -> NoiseBank:
+        return self.noise
+
     def _loss(self, states: States, temperature: float) -> tuple[Tensor, Tensor]:
         gumbel = self.noise.gumbel(*states.asked.shape)
         losses, pick = relaxed_step(self.module, self.rows, states, gumbel, temperature, self.first, self.noise)
