@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_helpers import COSTS, FEATURES, GROUPS, Result, messy_frame
 
 from askless import DynamicClassifier, DynamicRegressor
 from askless.cli import main
 from askless.methods import Greedy
+from tests.cli.cli_helpers import COSTS, FEATURES, GROUPS, Result, messy_frame
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 import pytest
-from cli_helpers import spawn
 
 from askless.cli.session import HELP, Session, known_values, parse_value
 from askless.cli.views import choices_of, foretold, picture, shown_value, summary, title
 from askless.core.schema import Part
 from askless.persistence import read_model
+from tests.cli.cli_helpers import spawn
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import json
 
 import pandas as pd
 import pytest
-from cli_helpers import messy_frame
+
+from tests.cli.cli_helpers import messy_frame
 
 FRAME = messy_frame(40)[["age", "colour", "low", "ill"]]
 

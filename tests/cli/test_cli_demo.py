@@ -3,7 +3,6 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from cli_helpers import messy_frame
 from rich.console import Console
 
 from askless import load
@@ -11,6 +10,7 @@ from askless.cli.walk import answer_of, choose_case, walk
 from askless.core import Schema, Trajectory
 from askless.methods import FixedOrder, Greedy, Random
 from askless.persistence import read_model
+from tests.cli.cli_helpers import messy_frame
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,9 @@
 import json
 
 import pytest
-from cli_helpers import FEATURES, messy_frame
 
 from askless import load
+from tests.cli.cli_helpers import FEATURES, messy_frame
 
 
 def test_a_table_of_scores_a_picture_and_numbers(run, table, model, tmp_path):

@@ -6,12 +6,12 @@ import time
 
 import pandas as pd
 import pytest
-from cli_helpers import COSTS, GROUPS, QUICK, messy_frame
 from safetensors import safe_open
 
 from askless import load
 from askless.cli.settings import configured_method
 from askless.cli.target import choose_task
+from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, messy_frame
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_helpers import Result, spawn
 
 import askless
 from askless.cli import COMMANDS, build_parser, demo, main
 from askless.cli.errors import guarded
+from tests.cli.cli_helpers import Result, spawn
 
 NAMES = ["demo", "fit", "evaluate", "predict", "ask", "datasets"]
 

@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from cli_helpers import FEATURES, messy_frame
 
 from askless import load
 from askless.cli import main
+from tests.cli.cli_helpers import FEATURES, messy_frame
 
 
 def predicted(path):

@@ -15,8 +15,7 @@ from askless import DynamicClassifier, DynamicRegressor, load
 from askless.core import MaxFeatures
 from askless.datasets import load_dataset
 from askless.methods import Greedy
-
-from .conftest import GROUPS
+from tests.estimators.conftest import GROUPS
 
 
 @pytest.fixture(scope="module")

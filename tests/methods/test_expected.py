@@ -1,12 +1,12 @@
 """The expected-loss phase and the first question, against loops."""
 
 import torch
-from algorithm_1 import forward, loss_of
 
 from askless.methods.greedy.chains import Chains, States
 from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner, candidate_losses
 from askless.methods.greedy.first import first_question
 from askless.nn import NoiseBank
+from tests.methods.algorithm_1 import forward, loss_of
 
 
 def some_states(problem, seed=0):

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from algorithm_1 import algorithm_1
 
 from askless.methods.greedy.chains import Chains, States
 from askless.methods.greedy.relaxed import RelaxedLearner, relaxed_step
 from askless.nn import NoiseBank, gumbel_noise
+from tests.methods.algorithm_1 import algorithm_1
 
 WIDTHS = [(1, 1, 1, 1, 1), (2, 2, 2, 2), (1, 3, 2, 1)]
 

@@ -2,12 +2,12 @@ from math import log
 
 import numpy as np
 import pytest
-import theory_brute_force as brute
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askless.core import MaxFeatures, Policy, Predictor, rollout
 from askless.theory import DiscreteProblem, Partial, noisy_tests, noisy_xor, panels, problems
+from tests.theory import theory_brute_force as brute
 
 ALL = [getattr(problems, name) for name in problems.__all__]
 

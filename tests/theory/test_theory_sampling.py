@@ -3,7 +3,6 @@ from math import log
 
 import numpy as np
 import pytest
-import theory_brute_force as brute
 
 from askless.core import Policy, State
 from askless.theory import (
@@ -20,6 +19,7 @@ from askless.theory import (
     twin_sensors,
     variance_of_means,
 )
+from tests.theory import theory_brute_force as brute
 
 
 class Scripted:
