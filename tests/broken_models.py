@@ -45,7 +45,7 @@ class Unpicklable(Wrapped):
 class BatchEncoder(TableEncoder):
     """Centres each column of the table at hand."""
 
-    def transform(self, table, first_row=0):
+    def transform(self, table, row_numbers=None):
         cases = super().transform(table)
         return Cases(cases.x - cases.x.mean(axis=0), cases.present)
 

@@ -21,7 +21,7 @@ from askless.fitted import FittedModel, Task, checked_budget
 from askless.images import patch_groups
 from askless.inputs import checked_labels, checked_numbers, checked_table, table_again
 from askless.methods import Method, find_method
-from askless.methods.base import method_from_json, method_to_json
+from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.persistence import read_model, write_model
 from askless.tables import holdout, take_rows
 
@@ -84,25 +84,29 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             and ends with the same model. Delete the file once the model is saved.
         """
         method = self._check_parameters()
+        self.__dict__.pop("model_", None)  # whatever happens below, an older model does not answer for this table
         X = checked_table(self, X)
         groups = self._column_groups()
+        target = getattr(y, "name", None)
         y = self._encode_target(y, len(X))
         seed = _seed(self.random_state)
         if validation is None:
             rows, held = holdout(y, self.validation_fraction, self._task == "classification", seed)
             train, y_train, valid, y_valid = take_rows(X, rows), y[rows], take_rows(X, held), y[held]
+            numbers: tuple[Any, Any] = (rows, held)
         else:
+            numbers = (None, None)  # both tables are whole: errors name their own rows
             train, y_train, valid = X, y, table_again(self, validation[0])
             y_valid = self._encode_target(validation[1], len(valid), known_classes=True)
-        encoder = TableEncoder.fit(train, groups=groups, costs=self.costs)
+        encoder = TableEncoder.fit(train, groups=groups, costs=self.costs, row_numbers=numbers[0])
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
         from askless.training import Problem, progress_bar
 
         problem = Problem(
             encoder.schema,
-            encoder.transform(train),
+            encoder.transform(train, numbers[0]),
             y_train,
-            encoder.transform(valid),
+            encoder.transform(valid, numbers[1]),
             y_valid,
             self._task,
             len(getattr(self, "classes_", ())),
@@ -121,7 +125,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             budget,
             self.missing,  # type: ignore[arg-type]
             as_rules(self.stopping),
-            self._settings(method),
+            self._settings(method, encoder.schema, target),
             fitted.summary,
             getattr(self, "image_shape_", None),
         )
@@ -134,6 +138,9 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"validation_fraction is {self.validation_fraction!r}; it must be between 0 and 1")
         if self.max_features is not None:
             checked_budget(self.max_features, 1)
+        for rule in as_rules(self.stopping):
+            if not hasattr(rule, "stops"):
+                raise ValueError(f"stopping has {rule!r}, which is not a stopping rule")
         return find_method(self.method)
 
     def _column_groups(self) -> Mapping[str, Sequence[Any]] | None:
@@ -151,19 +158,22 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
     def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
         """(n,) what the loss takes; a fit learns the classes, everything else must know them."""
 
-    def _settings(self, method: Method) -> dict[str, Any]:
-        """The parameters as JSON, from which `load` makes the estimator again."""
-        return {
+    def _settings(self, method: Method, schema: Schema, target: Any) -> dict[str, Any]:
+        """The parameters as JSON, from which `load` makes the estimator again; and the name of the target."""
+        groups = None if self.groups is None else {str(k): list(v) for k, v in self.groups.items()}
+        settings = {
             "max_features": None if self.max_features is None else int(self.max_features),
             "method": method_to_json(method),
-            "groups": None if self.groups is None else {str(k): list(v) for k, v in self.groups.items()},
-            "costs": None if self.costs is None else {str(k): float(v) for k, v in self.costs.items()},
+            "groups": groups,
+            "costs": None if self.costs is None else {feature.name: feature.cost for feature in schema.features},
             "missing": self.missing,
             "patch_size": None if self.patch_size is None else int(self.patch_size),
             "random_state": int(self.random_state) if _is_integer(self.random_state) else None,
             "validation_fraction": float(self.validation_fraction),
             "named_columns": hasattr(self, "feature_names_in_"),
+            "target": target if isinstance(target, str) else None,
         }
+        return plain_json(settings)
 
     # Asking
 
@@ -357,7 +367,7 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
     kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
     try:
         settings = dict(model.settings)
-        named = settings.pop("named_columns")
+        named, _ = settings.pop("named_columns"), settings.pop("target")
         settings["method"] = method_from_json(settings["method"])
         estimator = kind(**settings, stopping=model.stopping or None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -368,6 +378,7 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
         estimator.image_shape_ = model.image_shape
     names = model.encoder.columns
     estimator.n_features_in_ = len(names)
+    estimator._by_name = model.encoder.named
     if named:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if model.task == "classification":

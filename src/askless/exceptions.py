@@ -1,7 +1,7 @@
-"""The errors that askless raises on purpose.
+"""The errors of askless that a caller may want to tell apart.
 
-All of them are `ValueError`s, because each one says that something handed to askless was not usable; catch
-`AsklessError` to catch them all.
+All of them are `ValueError`s, because each one says that something handed to askless was not usable; so is the plain
+`ValueError` that a wrong parameter raises.
 """
 
 __all__ = ["AsklessError", "CheckpointError", "InterviewError", "ModelFileError", "TableError"]

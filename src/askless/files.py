@@ -1,35 +1,43 @@
 """Writing files so that a reader sees the old content or the new, never a half."""
 
 import os
-import tempfile
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-__all__ = ["write_atomic"]
+__all__ = ["atomic_file", "write_atomic"]
 
 
-def write_atomic(path: str | os.PathLike[str], content: bytes) -> None:
-    """Replace `path` by `content` in one step: a temporary file beside it, fsync, rename, fsync of the folder."""
+@contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes its place under `path` in one step when the block ends well.
+
+    A temporary file beside it, fsync, rename, fsync of the folder; if anything fails, the old file stays as it was.
+    """
     target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    binary = getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | binary, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
-            os.fchmod(file.fileno(), 0o666 & ~_umask())
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    if os.name == "posix":  # elsewhere a folder cannot be opened, nor needs it
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
-def _umask() -> int:
-    """The process's umask, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def write_atomic(path: str | os.PathLike[str], content: bytes) -> None:
+    """Replace `path` by `content` in one step."""
+    with atomic_file(path) as file:
+        file.write(content)

@@ -173,12 +173,14 @@ class FittedModel:
     def _chunks(self, table: Any, first_row: int) -> Iterator[tuple[slice, Cases]]:
         """The encoded rows, some at a time, with their place in the table."""
         for rows, part in row_chunks(table, ROWS_AT_ONCE):
-            yield rows, self.encoder.transform(part, first_row + rows.start)
+            yield rows, self.encoder.transform(part, range(first_row + rows.start, first_row + rows.stop))
 
     def _mask(self, mask: Any, name: str, n_rows: int) -> np.ndarray | None:
         """(rows, features) bool: an array of that shape, or the names of features for all rows."""
         if mask is None:
             return None
+        if isinstance(mask, str):
+            raise ValueError(f"{name} is {mask!r}; give a list of feature names, such as [{mask!r}]")
         shape = (n_rows, len(self.schema))
         if not hasattr(mask, "shape") and all(isinstance(item, str) for item in mask):
             row = np.zeros(len(self.schema), dtype=bool)

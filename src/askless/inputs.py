@@ -15,6 +15,8 @@ from askless.tables import column_names, is_frame
 
 __all__ = ["checked_labels", "checked_numbers", "checked_table", "table_again"]
 
+LARGEST_TARGET = 1e30
+
 
 def checked_table(estimator: Any, X: Any) -> Any:
     """A table to learn from, images flat; notes its width and its columns' names, or the images' shape."""
@@ -28,6 +30,7 @@ def checked_table(estimator: Any, X: Any) -> Any:
         raise TableError("the table has 1 sample (n_samples=1); a minimum of 2 is required.")
     names = column_names(X) if columns.named else None
     estimator.n_features_in_ = len(columns)
+    estimator._by_name = columns.named
     if names is not None and all(isinstance(name, str) for name in names):
         estimator.feature_names_in_ = np.array(names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
@@ -47,7 +50,7 @@ def table_again(estimator: Any, X: Any) -> Any:
     X = _two_dimensional(estimator, X)
     framed = is_frame(X)
     width = len(column_names(X)) if framed else X.shape[1]
-    if width != estimator.n_features_in_ and not (framed and hasattr(estimator, "feature_names_in_")):
+    if width != estimator.n_features_in_ and not (framed and estimator._by_name):
         raise ValueError(
             f"X has {width} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"
@@ -58,6 +61,8 @@ def table_again(estimator: Any, X: Any) -> Any:
 def _two_dimensional(estimator: Any, X: Any) -> Any:
     if is_frame(X):
         return X
+    if hasattr(X, "collect"):
+        raise TableError("the table is lazy; collect it first, such as X.collect()")
     return check_array(
         X, dtype=None, ensure_all_finite=False, ensure_min_samples=1, estimator=estimator, input_name="X"
     )
@@ -66,8 +71,8 @@ def _two_dimensional(estimator: Any, X: Any) -> Any:
 def checked_labels(y: Any, n_rows: int) -> np.ndarray:
     """(n,) class labels, none of them missing."""
     labels = _one_dimensional(y, n_rows)
-    if labels.dtype.kind == "O" and all(isinstance(label, (bool, np.bool_)) for label in labels):
-        labels = labels.astype(bool)
+    if labels.dtype.kind == "O" and not any(isinstance(label, str) for label in labels):
+        labels = np.array(labels.tolist())  # numbers or booleans, kept as objects
     check_classification_targets(labels)
     if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels}) > 1:
         labels = labels.astype(str)  # text and numbers mixed: compare them as text
@@ -84,13 +89,17 @@ def checked_numbers(y: Any, n_rows: int) -> np.ndarray:
     infinite = np.flatnonzero(~np.isfinite(numbers))
     if len(infinite):
         raise ValueError(f"y holds NaN or infinity (first in row {infinite[0]}, counting from 0)")
+    if np.abs(numbers).max() > LARGEST_TARGET:
+        raise ValueError(f"y holds {numbers[np.abs(numbers).argmax()]:g}; give numbers of at most {LARGEST_TARGET:g}")
     return numbers
 
 
 def _one_dimensional(y: Any, n_rows: int) -> np.ndarray:
     if y is None:
         raise ValueError("a target is needed: estimator requires y to be passed, but the target y is None")
-    if not isinstance(y, (np.ndarray, list, tuple)) and hasattr(y, "to_numpy"):
+    if hasattr(y, "to_pylist"):  # pyarrow
+        y = y.to_pylist()
+    elif not isinstance(y, (np.ndarray, list, tuple)) and hasattr(y, "to_numpy"):
         y = y.to_numpy()
     values: np.ndarray = column_or_1d(y, warn=True)
     if len(values) != n_rows:

@@ -40,6 +40,8 @@ def write_model(model: FittedModel, path: str | os.PathLike[str]) -> None:
     model.checked()
     metadata = {"askless": json.dumps(_manifest(model), sort_keys=True, allow_nan=False), "sha256": _NO_DIGEST}
     content = _in_order(save(_tensors(model), metadata))
+    if len(content) > LARGEST:
+        raise ValueError(f"the model has {len(content)} bytes; a file holds at most {LARGEST}")
     digest = hashlib.sha256(content).hexdigest().encode()
     write_atomic(path, content.replace(b'"sha256":"' + _NO_DIGEST.encode(), b'"sha256":"' + digest, 1))
 

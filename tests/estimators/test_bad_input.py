@@ -149,3 +149,62 @@ def test_rows_without_any_value(quick):
     assert (t.n_asked[:10] == 0).all()
     assert set(t.stop_reason[:10]) == {"nothing left to ask"}
     np.testing.assert_allclose(t.at(3)[:10], 0.5, atol=0.1)  # the frequencies of the classes
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"dropout": 1.0}, "dropout is 1.0; it must be a number from 0 to 0.95"),
+        ({"temperatures": (1, 0)}, "temperatures is"),
+        ({"epochs": 0}, "epochs is 0; it must be an integer of at least 1"),
+        ({"hidden": ()}, "hidden is"),
+        ({"batch_size": 0}, "batch_size is 0"),
+        ({"states_per_row": 0}, "states_per_row is 0"),
+        ({"random_starts": 5}, "random_starts is 5"),
+        ({"average": 1.0}, "average is 1.0"),
+        ({"schedule": "foo"}, "schedule is 'foo'; it must be one of 'annealed', 'staged'"),
+        ({"learning_rate": "fast"}, "learning_rate is 'fast'"),
+    ],
+)
+def test_settings_of_a_method(setting, message):
+    from askless.methods import Greedy
+
+    with pytest.raises(ValueError, match=message):
+        DynamicClassifier(method=Greedy(**setting)).fit(table(), labels())
+
+
+def test_a_failed_fit_leaves_no_older_model(quick):
+    from sklearn.exceptions import NotFittedError
+
+    model = DynamicClassifier(method=quick).fit(table(), np.where(labels(), "a", "b"))
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(with_cell("a", 3, np.inf), np.where(labels(), "c", "d"))
+    with pytest.raises(NotFittedError):
+        model.predict(table())
+
+
+@pytest.mark.parametrize("row", range(0, 60, 7))
+def test_errors_name_the_row_of_the_table(row, quick):
+    with pytest.raises(ValueError, match=rf"'a', row {row} \(counting"):
+        DynamicClassifier(method=quick).fit(with_cell("a", row, np.inf), labels())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_odd_cell_in_a_text_column_is_no_matter_of_luck(seed, quick):
+    DynamicClassifier(method=quick, random_state=seed).fit(with_cell("c", 11, 3), labels())
+
+
+def test_stopping_must_be_rules_and_masks_lists(quick, model):
+    with pytest.raises(ValueError, match="not a stopping rule"):
+        DynamicClassifier(method=quick, stopping="soon").fit(table(), labels())
+    with pytest.raises(ValueError, match=r"give a list of feature names, such as \['a'\]"):
+        model.rollout(table(), known="a")
+
+
+def test_a_lazy_table_and_a_huge_target(quick):
+    import polars as pl
+
+    with pytest.raises(ValueError, match="collect it first"):
+        DynamicClassifier(method=quick).fit(pl.LazyFrame({"a": [1.0, 2.0]}), [0, 1])
+    with pytest.raises(ValueError, match="at most 1e"):
+        DynamicRegressor(method=quick).fit(table(), np.full(60, 1e200))

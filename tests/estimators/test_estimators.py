@@ -262,7 +262,9 @@ def test_integer_column_names_survive_a_file(quick, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-@pytest.mark.parametrize("change", [{"method": {"name": "none", "params": {}}}, {"method": 3}, {"colour": "red"}])
+@pytest.mark.parametrize(
+    "change", [{"method": {"name": "greedy", "params": {"colour": 1}}}, {"method": 3}, {"colour": "red"}]
+)
 def test_settings_that_are_not_known_are_refused(change, fitted, tmp_path):
     from dataclasses import replace
 
@@ -273,3 +275,48 @@ def test_settings_that_are_not_known_are_refused(change, fitted, tmp_path):
     write_model(replace(fitted.model_, settings=settings), tmp_path / "m.askless")
     with pytest.raises(ModelFileError, match="settings"):
         load(tmp_path / "m.askless")
+
+
+def test_pyarrow_and_object_labels(messy, quick):
+    import pyarrow as pa
+
+    X, y, _ = messy
+    assert DynamicClassifier(method=quick).fit(X, pa.array(y.tolist())).classes_.tolist() == ["ill", "well"]
+    codes = np.array((y == "ill").astype(int).tolist(), dtype=object)
+    assert DynamicClassifier(method=quick).fit(X, codes).classes_.tolist() == [0, 1]
+
+
+def test_integer_names_work_everywhere(quick, tmp_path):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)))
+    model = DynamicClassifier(method=quick, costs={0: 5}, groups={"g": np.array([1, 2])}).fit(X, np.arange(40) % 2)
+    assert model.rollout(X, costs={0: 3}).cost.max() == 4
+    assert model.interview(known={0: 0.5}).history[0].feature == "0"
+    model.predict(X.assign(extra=1.0))
+    model.save(tmp_path / "m.askless")
+    again = clone(load(tmp_path / "m.askless")).set_params(groups={"g": [1, 2]}).fit(X, np.arange(40) % 2)
+    assert again.schema_.prices.tolist() == [5, 1]
+
+
+def test_a_method_of_ones_own_can_be_saved(messy, tmp_path):
+    from askless.methods import FixedOrder
+
+    class Mine(FixedOrder):
+        pass
+
+    X, y, _ = messy
+    model = DynamicClassifier(max_features=2, method=Mine(epochs=1, hidden=(4,))).fit(X, y)
+    model.save(tmp_path / "m.askless")
+    again = load(tmp_path / "m.askless")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.method == "mine"
+
+
+def test_rare_values_are_no_first_question_when_asking_them_may_fail(quick):
+    """Under missing="answer" a question is worth what it tells on average, gaps included."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 1500)
+    X = pd.DataFrame(
+        {"rare": np.where(rng.random(1500) < 0.05, y, np.nan), "good": np.where(rng.random(1500) < 0.9, y, 1 - y)}
+    )
+    t = DynamicClassifier(max_features=1, missing="answer").fit(X, y).rollout(X)
+    assert set(t.order[:, 0]) == {1}

@@ -25,7 +25,7 @@ Ask a model's questions of labelled cases that it has not been trained on, and s
 answer, with a 95 % interval from a bootstrap over the cases."""
 EPILOG = """\
 example:
-  askless evaluate m.askless test.csv --target y --plot curve.png
+  askless evaluate m.askless test.csv --plot curve.png
 
 metrics: accuracy, auroc (the default), brier, log_loss; for a regression mae, r2 (the default), rmse"""
 
@@ -36,7 +36,7 @@ def add(commands: Commands) -> None:
     add = parser.add_argument
     add("model", help="a model file that `askless fit` wrote")
     add("data", help="the table: a CSV or Parquet file")
-    add("--target", required=True, metavar="COL", help="the column that holds the truth")
+    add("--target", metavar="COL", help="the column that holds the truth (default: the target that fit was given)")
     add("--metric", help="which score (see below)")
     add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
     add("--drop-missing-target", action="store_true", help="leave out rows whose target is missing")
@@ -76,7 +76,10 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray
 
     table = open_table(args.data)
     frame = table.read(text=for_model(model, table)[1])
-    X, y, _ = split_target(frame, args.target, args.data, drop_missing=args.drop_missing_target)
+    target = args.target or model.settings.get("target")
+    if target is None:
+        raise ValueError("--target: name the column that holds the truth; the model does not know it")
+    X, y, _ = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)
     if model.task == "regression":
         return X, numbers(y, args.data)
     return X, class_codes(y, model.classes, args.data)
@@ -90,7 +93,7 @@ def _check_picture(name: str) -> Path:
 
 
 def _draw(path: Path, scores: Scores) -> None:
-    from askless.cli.output import atomic_file
+    from askless.files import atomic_file
     from askless.plotting import plot_curve
 
     figure = plot_curve(scores.frame, metric_label=scores.metric.label).figure.figure

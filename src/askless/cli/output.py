@@ -1,15 +1,11 @@
-"""Files that commands write: all of it or nothing."""
+"""Where commands write."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
-__all__ = ["atomic_file", "check_writable"]
+__all__ = ["check_writable"]
 
 
 def check_writable(path: str | Path, option: str = "-o") -> Path:
@@ -22,21 +18,3 @@ def check_writable(path: str | Path, option: str = "-o") -> Path:
     if not os.access(target.parent, os.W_OK):
         raise ValueError(f"{option}: the folder {target.parent} cannot be written to")
     return target
-
-
-@contextmanager
-def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes its place under `path` when the block ends well."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from askless.cli.output import atomic_file
 from askless.cli.tables import is_parquet, parquet
+from askless.files import atomic_file
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -110,8 +110,8 @@ class Schema:
     def index(self, name: str) -> int:
         """The position of the feature called `name`; the error names the nearest match."""
         try:
-            return self._index[name]
-        except (KeyError, TypeError):
+            return self._index[str(name)]
+        except KeyError:
             near = get_close_matches(str(name), self.names, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ValueError(f"there is no feature {name!r}{hint}") from None

@@ -17,6 +17,7 @@ from askless.encoding.table import Column
 __all__ = ["MAX_CHOICES", "CategoryCodec"]
 
 MAX_CHOICES = 100
+STRANGE = -1.0
 
 Choice = str | int | float | bool
 
@@ -76,22 +77,26 @@ class CategoryCodec(PartCodec):
     def encode(self, values: np.ndarray) -> Encoded:
         """1 in the column of the choice."""
         codes = read_cells(values, self._code)
+        strange = codes == STRANGE
+        if strange.any() and not (codes >= 0).any():  # nothing fits: it is another column, not an odd cell
+            row = int(strange.argmax())
+            cell = values[row]
+            raise BadCell(f"{shown(cell)} is a {family(cell)}, and no category of this column is", row=row)
+        codes[strange] = np.nan
         rows = np.flatnonzero(~np.isnan(codes))
         x = np.zeros((len(codes), self.width), dtype=np.float32)
         x[rows, codes[rows].astype(np.intp)] = 1.0
         return Encoded(x, ~np.isnan(codes))
 
     def _code(self, cell: Any) -> float:
-        """The position of the choice; NaN where it is missing or has not been seen."""
+        """The position of the choice; NaN where it is missing or unseen; STRANGE where no choice is of its sort."""
         if is_missing(cell):
             return float("nan")
         code = self._index.get(key(cell))
         if code is not None:
             return code
         _finite(plain(cell), 0)
-        if family(cell) not in self._families:
-            raise BadCell(f"{shown(cell)} is a {family(cell)}, and no category of this column is")
-        return float("nan")
+        return float("nan") if family(cell) in self._families else STRANGE
 
     def to_json(self) -> dict[str, Any]:
         """The choices."""

@@ -62,6 +62,7 @@ class TableEncoder:
         *,
         groups: Mapping[str, Sequence[Any]] | None = None,
         costs: Mapping[str, float] | None = None,
+        row_numbers: Sequence[int] | None = None,
     ) -> Self:
         """Learn the features of a training table and how to encode them.
 
@@ -75,11 +76,13 @@ class TableEncoder:
             Columns that are asked together, as one feature of that name.
         costs : mapping from a feature's name to its price, optional
             What is not named costs 1.
+        row_numbers : for each row its place in a larger table, optional
+            What errors name.
         """
         columns = read_table(table)
         plan = plan_features(columns, groups)
         prices = plan_costs(columns, plan, costs)
-        codecs = [_fit_column(columns, position) for position in range(len(columns))]
+        codecs = [_fit_column(columns, position, row_numbers) for position in range(len(columns))]
         empty = [name for name, codec in zip(columns.names, codecs, strict=True) if codec is None]
         if len(empty) == len(columns):
             raise TableError("every value of the table is missing")
@@ -94,12 +97,11 @@ class TableEncoder:
 
     # Encoding
 
-    def transform(self, table: Any, first_row: int = 0) -> Cases:
+    def transform(self, table: Any, row_numbers: Sequence[int] | None = None) -> Cases:
         """Encode a table: `x` (n, columns) float32 and `present` (n, features).
 
         The columns of a frame are found by name, those of an array by position. Categories that the training table
-        did not hold count as missing. `first_row` is where the table stands in a larger one, for the rows that errors
-        name.
+        did not hold count as missing. `row_numbers` say where the rows stand in a larger table, for errors to name.
         """
         columns = read_table(table)
         positions = self._locate(columns)
@@ -110,8 +112,7 @@ class TableEncoder:
                 cells = (columns.column(positions[part.name]).values for part in feature.parts)
                 present[:, i] = codec.encode_into(x[:, feature.start : feature.stop], cells)
         except BadCell as bad:
-            bad.row += first_row
-            raise bad.in_table() from None
+            raise bad.in_table(row_numbers) from None
         return Cases(x, present)
 
     def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
@@ -192,12 +193,12 @@ class TableEncoder:
         return f"TableEncoder({len(self.schema)} features from {len(self.columns)} columns)"
 
 
-def _fit_column(columns: Columns, position: int) -> PartCodec | None:
+def _fit_column(columns: Columns, position: int, row_numbers: Sequence[int] | None) -> PartCodec | None:
     try:
         return fit_codec(columns.column(position))
     except BadCell as bad:
         bad.column = columns.names[position]
-        raise bad.in_table() from None
+        raise bad.in_table(row_numbers) from None
 
 
 def _cell(value: Any) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from askless.exceptions import InterviewError, TableError
@@ -26,9 +26,10 @@ class BadCell(Exception):
         self.problem, self.error = problem, error
         self.row, self.column = row, ""
 
-    def in_table(self) -> TableError:
-        """The error of a table, with the column and the row."""
-        return self.error(f"column {self.column!r}, row {self.row} (counting from 0): {self.problem}")
+    def in_table(self, row_numbers: Sequence[int] | None = None) -> TableError:
+        """The error of a table, with the column and the row; `row_numbers` are the rows' places in a larger one."""
+        row = self.row if row_numbers is None else row_numbers[self.row]
+        return self.error(f"column {self.column!r}, row {row} (counting from 0): {self.problem}")
 
     def in_answer(self, feature: str, accepts: str) -> InterviewError:
         """The error of an answer, with what would have been accepted."""

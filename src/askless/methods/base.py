@@ -9,17 +9,27 @@ import re
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from askless.core import Policy, Predictor
+from askless.methods.settings import Limits, check_settings
 
 if TYPE_CHECKING:
     from askless.training import Checkpoint, Problem, Progress
 
-__all__ = ["Fitted", "Method", "find_method", "list_methods", "method_from_json", "method_name", "method_to_json"]
+__all__ = [
+    "Fitted",
+    "Method",
+    "find_method",
+    "list_methods",
+    "method_from_json",
+    "method_name",
+    "method_to_json",
+    "plain_json",
+]
 
 
 @dataclass(frozen=True)
@@ -36,13 +46,17 @@ class Method(BaseEstimator):  # type: ignore[misc]
     """Turns training data into a policy and a predictor.
 
     Hyperparameters are keyword arguments of `__init__`, stored as they are (scikit-learn's rule), so that
-    `method=Greedy(hidden=(64,))` and `GridSearchCV` over `method__hidden` work. A new method writes `_fit`.
+    `method=Greedy(hidden=(64,))` and `GridSearchCV` over `method__hidden` work. What they may be stands in the
+    table `limits`. A new method writes `_fit`.
     """
+
+    limits: ClassVar[Limits] = {}
 
     def fit(
         self, problem: Problem, *, seed: int, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
     ) -> Fitted:
         """Learn from `problem`; the same seed gives the same result."""
+        check_settings(self.limits, self.get_params(deep=False))
         from askless.training import Checkpoint
 
         kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(problem, seed))
@@ -53,8 +67,19 @@ class Method(BaseEstimator):  # type: ignore[misc]
 
     def _fingerprint(self, problem: Problem, seed: int) -> str:
         """Stands for the data and the settings of a fit."""
-        settings = [method_name(type(self)), self.get_params(), seed, problem.max_features, problem.missing]
-        digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
+        import torch
+
+        import askless
+
+        settings = {
+            "versions": [askless.__version__, torch.__version__],
+            "method": method_to_json(self),
+            "seed": seed,
+            "schema": repr(problem.schema),
+            "task": [problem.task, problem.n_classes, problem.max_features, problem.missing],
+            "shapes": [problem.train.x.shape, problem.valid.x.shape],
+        }
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         for cases, y in ((problem.train, problem.y_train), (problem.valid, problem.y_valid)):
             for array in (cases.x, cases.present, y):
                 digest.update(np.ascontiguousarray(array).data)
@@ -89,18 +114,27 @@ def find_method(method: str | Method) -> Method:
 
 def method_to_json(method: Method) -> dict[str, Any]:
     """A method's name and settings, as JSON can hold them."""
-    params = json.loads(json.dumps(method.get_params(deep=False), default=_plain))
-    return {"name": method_name(type(method)), "params": params}
+    return {"name": method_name(type(method)), "params": plain_json(method.get_params(deep=False))}
+
+
+def plain_json(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with numpy's numbers and arrays as JSON can hold them."""
+    plain: dict[str, Any] = json.loads(json.dumps(settings, default=_plain))
+    return plain
 
 
 def _plain(value: Any) -> Any:
-    """A numpy number or array as JSON can hold it."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise ValueError(f"a method's setting is {value!r}, which a model file cannot hold")
+    raise ValueError(f"a setting is {value!r}, which a model file cannot hold")
 
 
-def method_from_json(data: dict[str, Any]) -> Method:
-    """The method that `data` describes; JSON's lists are the tuples that they were."""
+def method_from_json(data: dict[str, Any]) -> Method | str:
+    """The method that `data` describes; JSON's lists are the tuples that they were.
+
+    Of a method that is not part of askless only the name is left: the model works, to fit anew needs the class.
+    """
+    if data["name"] not in list_methods():
+        return str(data["name"])
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in data["params"].items()}
     return find_method(data["name"]).set_params(**params)  # type: ignore[no-any-return]

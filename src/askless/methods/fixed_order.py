@@ -10,6 +10,7 @@ import numpy as np
 
 from askless.core import Policy
 from askless.methods.base import Fitted, Method
+from askless.methods.settings import NETWORK
 from askless.models import RandomOrder, Ranking
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ __all__ = ["FixedOrder", "Random"]
 
 class _StaticOrder(Method):
     """A policy that is known beforehand, and a predictor trained for the sets it leads to."""
+
+    limits = NETWORK
 
     def __init__(
         self,

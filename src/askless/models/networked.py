@@ -75,7 +75,7 @@ class NetPredictor:
         """(n, classes) probabilities, or (n, 1) means."""
         outputs = self.network(state.x, state.known)
         xp = array_namespace(outputs)
-        told = _softmax(outputs) if self.classes else outputs * self.scale + self.offset
+        told = _softmax(outputs) if self.classes else xp.astype(outputs, xp.float64) * self.scale + self.offset
         empty = ~xp.any(state.known, axis=1)
         return xp.where(empty[:, None], constant_like(self.prior, told, dtype=told.dtype)[None, :], told)
 

@@ -42,7 +42,10 @@ class Ranking:
 
 
 class RandomOrder:
-    """Each case is asked in an order of its own, drawn at random: the weakest control."""
+    """The cases of a batch are asked in random orders, each in its own: the weakest control.
+
+    The order follows from the seed and the case's place in the batch, so a single case always gets the same one.
+    """
 
     stochastic = True  # a case's order depends on its place in the batch
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
+from askless.exceptions import CheckpointError
 from askless.training.checkpoint import Checkpoint, Snapshot
 from askless.training.progress import Progress
 
@@ -117,6 +118,8 @@ def train(
     total = sum(phase.epochs for phase in phases)
     progress.start(total)
     first = int(resumed.notes["phase"]) if resumed else 0
+    if first >= len(phases):
+        raise CheckpointError("the checkpoint is of a fit with more phases; delete it")
     for index in range(first, len(phases)):
         phase = phases[index]
         if index > 0 and phase.keep_best_of is not None and phases[index - 1].keep_best_of == phase.keep_best_of:
@@ -156,7 +159,8 @@ def _run_phase(
         progress.epoch(before + run.epoch, phase.name, row)
         if checkpoint is not None:
             checkpoint.save(_snapshot(phase, run, optimizer, averaged))
-    learner.module.load_state_dict(run.best.weights)
+    if run.best.weights:  # a phase of no epochs leaves the weights as they are
+        learner.module.load_state_dict(run.best.weights)
 
 
 def _run_epoch(phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, averaged: _Average) -> Row:

@@ -45,7 +45,7 @@ def fit_predictor(
         phase = Phase(
             "predictor",
             learner,
-            epochs or enough_epochs(learner.n_batches, 30, 1000),
+            enough_epochs(learner.n_batches, 30, 1000) if epochs is None else epochs,
             lr=learning_rate,
             weight_decay=weight_decay,
         )
@@ -61,7 +61,7 @@ def exported_predictor(module: MaskedMLP, policy: Policy, problem: Problem) -> N
     return NetPredictor(
         module.network(),
         classes=not regression,
-        prior=(prior * scale + offset if regression else torch.softmax(prior, dim=0)).float().numpy(),
+        prior=(prior * scale + offset if regression else torch.softmax(prior, dim=0)).numpy(),
         offset=offset,
         scale=scale,
         spread_weight=fit_spread(module, policy, problem) if regression else None,

@@ -14,7 +14,7 @@ __all__ = ["first_question"]
 
 
 def first_question(predictor: MaskedMLP, parts: Sequence[Tensors]) -> Tensor:
-    """(features,) how much the loss falls when one feature is known, over the rows that have it."""
+    """(features,) how much the loss falls when one feature is known, over the rows that can be asked for it."""
     n_features = parts[0].present.shape[1]
     gain, count = torch.zeros(n_features), torch.zeros(n_features)
     with torch.no_grad():
@@ -25,5 +25,5 @@ def first_question(predictor: MaskedMLP, parts: Sequence[Tensors]) -> Tensor:
                 mask[:, feature] = rows.present[:, feature].float()
                 after = rows.loss(predictor(rows.masked(rows.x, mask), mask), rows.y)
                 gain[feature] += ((before - after) * mask[:, feature]).sum()
-                count[feature] += mask[:, feature].sum()
+                count[feature] += rows.askable[:, feature].sum()
     return gain / count.clamp_min(1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,9 @@ def _pretraining(method: Greedy, learner: SubsetLearner) -> Phase:
     return Phase(
         "pretraining",
         learner,
-        method.pretrain_epochs or enough_epochs(learner.n_batches, PRETRAIN_EPOCHS, PRETRAIN_STEPS),
+        enough_epochs(learner.n_batches, PRETRAIN_EPOCHS, PRETRAIN_STEPS)
+        if method.pretrain_epochs is None
+        else method.pretrain_epochs,
         lr=method.learning_rate,
         weight_decay=method.weight_decay,
         validate_every=2,
@@ -96,7 +99,7 @@ def _pretraining(method: Greedy, learner: SubsetLearner) -> Phase:
 def _selection(method: Greedy, learner: ChainLearner) -> list[Phase]:
     """The joint training: one annealed phase, or one phase for each temperature."""
     hot, cold = method.temperatures
-    epochs = method.epochs or enough_epochs(learner.chains.n_batches, EPOCHS, STEPS)
+    epochs = enough_epochs(learner.chains.n_batches, EPOCHS, STEPS) if method.epochs is None else method.epochs
     common: dict[str, Any] = {
         "lr": method.learning_rate,
         "weight_decay": method.weight_decay,
@@ -138,4 +141,4 @@ def _polish(epochs: int, learner: ChainLearner, average: float) -> Phase:
 def _summary(history: list[dict[str, Any]]) -> dict[str, Any]:
     """What a model file says of the training: no times, so that the same seed gives the same bytes."""
     losses = [row["valid_loss"] for row in history if row["phase"] != "pretraining" and "valid_loss" in row]
-    return {"epochs": len(history), "best_validation_loss": min(losses) if losses else None}
+    return {"epochs": len(history), "best_validation_loss": min(filter(isfinite, losses), default=None)}

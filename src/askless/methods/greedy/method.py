@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from askless.methods.base import Fitted, Method
+from askless.methods.settings import NETWORK, Choice, Number, Pair
 
 if TYPE_CHECKING:
     from askless.training import Checkpoint, Problem, Progress
 
 __all__ = ["Greedy"]
-
-
-CHOICES = {"subsets": ("policy", "random"), "first": ("exact", "learned"), "schedule": ("annealed", "staged")}
 
 
 class Greedy(Method):
@@ -46,6 +44,19 @@ class Greedy(Method):
     average : decay of the moving average of the weights that is validated and returned; 0 for none.
     patience : epochs without improvement that end a stage.
     """
+
+    limits = NETWORK | {
+        "subsets": Choice(("policy", "random")),
+        "random_starts": Number(0, 1),
+        "first": Choice(("exact", "learned")),
+        "schedule": Choice(("annealed", "staged")),
+        "temperatures": Pair(),
+        "stages": Number(1, whole=True),
+        "pretrain_epochs": Number(0, whole=True, or_none=True),
+        "states_per_row": Number(1, whole=True),
+        "average": Number(0, 0.9999),
+        "patience": Number(1, whole=True),
+    }
 
     def __init__(
         self,
@@ -89,11 +100,6 @@ class Greedy(Method):
         self.patience = patience
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(
-                    f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(map(repr, choices))}"
-                )
         from askless.methods.greedy.fitting import fit_greedy
 
         return fit_greedy(self, problem, seed, progress, checkpoint)

@@ -1,0 +1,86 @@
+"""What a method's settings may be, as a table; checked when it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+__all__ = ["NETWORK", "Choice", "Layers", "Limits", "Number", "Pair", "check_settings"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several words."""
+
+    words: tuple[str, ...]
+
+    def problem(self, value: Any) -> str | None:
+        """What the value should be, where it is not."""
+        return None if value in self.words else f"one of {', '.join(map(repr, self.words))}"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number between two limits, both allowed."""
+
+    low: float
+    high: float = float("inf")
+    whole: bool = False
+    or_none: bool = False
+
+    def problem(self, value: Any) -> str | None:
+        """What the value should be, where it is not."""
+        if value is None and self.or_none:
+            return None
+        number = isinstance(value, Integral if self.whole else Real) and not isinstance(value, (bool, np.bool_))
+        fits = number and self.low <= float(value) <= self.high
+        limits = f"of at least {self.low:g}" if self.high == float("inf") else f"from {self.low:g} to {self.high:g}"
+        return None if fits else f"{'an integer' if self.whole else 'a number'} {limits}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two positive numbers."""
+
+    def problem(self, value: Any) -> str | None:
+        """What the value should be, where it is not."""
+        one = Number(1e-6)
+        fits = isinstance(value, Sequence) and len(value) == 2 and not any(one.problem(part) for part in value)
+        return None if fits else "two numbers of at least 1e-06"
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The widths of one or more hidden layers."""
+
+    def problem(self, value: Any) -> str | None:
+        """What the value should be, where it is not."""
+        one = Number(1, whole=True)
+        fits = isinstance(value, Sequence) and len(value) > 0 and not any(one.problem(part) for part in value)
+        return None if fits else "one or more integers of at least 1"
+
+
+Limits = dict[str, Choice | Number | Pair | Layers]
+
+
+def check_settings(limits: Limits, settings: Mapping[str, Any]) -> None:
+    """Refuse the first setting that is out of its limits."""
+    for name, limit in limits.items():
+        problem = limit.problem(settings[name])
+        if problem is not None:
+            raise ValueError(f"{name} is {settings[name]!r}; it must be {problem}")
+
+
+NETWORK: Limits = {
+    "hidden": Layers(),
+    "dropout": Number(0, 0.95),
+    "batch_size": Number(2, whole=True),
+    "learning_rate": Number(1e-8, 10),
+    "weight_decay": Number(0, 1e6),
+    "epochs": Number(1, whole=True, or_none=True),
+}
+"""The settings that every method with a network has."""
