@@ -1,4 +1,4 @@
-"""CSV files: a header line, commas (or semicolons or tabs), UTF-8, also compressed by gzip.
+"""CSV files: a header line, commas (or semicolons, with decimal commas, or tabs), UTF-8, also compressed by gzip.
 
 What a column holds must not depend on the chunk of rows that is read: columns of categories are read as text, so that
 007 stays 007 and a chunk of bare digits equals one with letters; the encoder takes any mixture in the others.
@@ -72,6 +72,7 @@ class CsvTable:
         return pd.read_csv(
             file,
             sep=separator,
+            decimal="," if separator == ";" else ".",  # where semicolons separate, commas are for decimals
             header=0,
             names=[name or f"\0{i}" for i, name in enumerate(names)],  # pandas wants them to differ
             index_col=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from askless.cli.console import count, make_console, quoted, say
 from askless.cli.output import check_writable
@@ -89,7 +89,12 @@ class _Job:
 
 def run(args: argparse.Namespace) -> None:
     """Read, train, save, score."""
-    output = check_writable(args.output)
+    inputs = (args.data, args.validation, args.costs, args.groups)
+    import pandas as pd
+
+    output = check_writable(args.output, inputs=inputs)
+    if output.suffix.lower() in (".csv", ".gz", ".parquet", ".json"):
+        raise UsageError(f"-o: {output} looks like a table; a model's file is best called something.askless")
     checkpoint = check_writable(args.checkpoint or f"{args.output}.part", "--checkpoint")
     console = make_console()
     job = _prepare(args)
@@ -101,7 +106,8 @@ def run(args: argparse.Namespace) -> None:
         say(console, f"going on from {checkpoint}")
     start = time.perf_counter()
     try:
-        job.estimator.fit(train.X, train.y, validation=validation, checkpoint=checkpoint)
+        named = pd.Series(train.y, name=args.target)  # the model remembers what its target is called
+        job.estimator.fit(train.X, named, validation=validation, checkpoint=checkpoint)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the same command goes on from {checkpoint}") from None
     job.estimator.save(output)
@@ -126,7 +132,19 @@ def _prepare(args: argparse.Namespace) -> _Job:
 
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     estimator = kind(args.budget, method, groups, costs, missing=args.missing, random_state=args.seed)
+    _check_whole(X, groups, costs)
     return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator)
+
+
+def _check_whole(X: pd.DataFrame, groups: Any, costs: Any) -> None:
+    """Let errors name the rows of the whole table, not of the part that is trained on; warnings come later."""
+    import warnings
+
+    from askless.encoding import TableEncoder
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        TableEncoder.fit(X, groups=groups, costs=costs)
 
 
 def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame, pd.Series, int]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 __all__ = ["check_writable"]
 
 
-def check_writable(path: str | Path, option: str = "-o") -> Path:
-    """The path, if a file can be written there: to know before the work is done."""
+def check_writable(path: str | Path, option: str = "-o", inputs: Iterable[str | None] = ()) -> Path:
+    """The path, if a file can be written there and it is none of the inputs: to know before the work is done."""
     target = Path(path)
+    for given in inputs:
+        if given is not None and target.exists() and Path(given).exists() and target.samefile(given):
+            raise ValueError(f"{option}: {target} is read by this command; name another file to write")
     if target.is_dir():
         raise ValueError(f"{option}: {target} is a folder; name a file")
     if not target.parent.is_dir():

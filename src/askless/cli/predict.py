@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
 
     if args.output is not None:
         is_parquet(args.output)
-        check_writable(args.output)
+        check_writable(args.output, inputs=(args.data, args.model))
     model = read_model(args.model)
     table = open_table(args.data)
     check_columns(args.keep, table.names, "--keep", args.data)

@@ -55,9 +55,11 @@ class CategoryCodec(PartCodec):
             choices.setdefault(key(choice), choice)
         ordered = _in_order(choices, column.order)
         if len(ordered) > MAX_CHOICES:
+            every = len(ordered) == sum(tally.values())
             warnings.warn(
-                f"column {column.name!r} has {len(ordered)} distinct values; the {MAX_CHOICES} most frequent are "
-                "kept as choices, the others count as unknown",
+                f"column {column.name!r} has {len(ordered)} distinct values"
+                + (", a different one in every row: if it is an identifier, leave it out" if every else "")
+                + f"; the {MAX_CHOICES} most frequent are kept as choices, the others count as unknown",
                 stacklevel=2,
             )
             kept = set(sorted(ordered, key=lambda text: -tally[text])[:MAX_CHOICES])  # ties in order

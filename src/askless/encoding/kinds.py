@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,13 +10,22 @@ import numpy as np
 
 from askless.encoding.boolean import BooleanCodec
 from askless.encoding.category import CategoryCodec
-from askless.encoding.cells import distinct, family, is_missing, parsed, shown
+from askless.encoding.cells import DATE_ADVICE, distinct, family, is_missing, parsed, shown
 from askless.encoding.codec import PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.number import NumberCodec
 from askless.encoding.table import Column
 
 __all__ = ["CODECS", "codec_from_json", "codec_to_json", "fit_codec", "kind_of"]
+
+DISGUISES = (
+    (
+        re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}"),
+        "a date",
+        f"{DATE_ADVICE}, or leave the column out",
+    ),
+    (re.compile(r"[-+]?\d+,\d+"), "a number with a decimal comma", "write it with a decimal point"),
+)
 
 CODECS: Mapping[str, type[PartCodec]] = {codec.kind: codec for codec in (BooleanCodec, CategoryCodec, NumberCodec)}
 
@@ -63,12 +73,22 @@ def _numbers_or_text(cells: list[Any], families: dict[int, str], counts: np.ndar
         return "number"
     total, n_other = sum(counts[i] for i in families), sum(counts[i] for i in other)
     if 2 * n_other > total:
+        _refuse_disguised(cells, [i for i in other if families[i] == "text"], counts, rows, int(total))
         return "category"
     raise BadCell(
         f"{shown(cells[other[0]])} is not a number, but {total - n_other} of {total} values in this column are; "
         "correct it, leave the cell empty, or make the column a categorical one if it holds categories",
         row=int(rows[other[0]]),
     )
+
+
+def _refuse_disguised(cells: list[Any], text: list[int], counts: np.ndarray, rows: np.ndarray, total: int) -> None:
+    """Text that mostly spells dates, or numbers with decimal commas, is not a category, whatever it looks like."""
+    for pattern, what, advice in DISGUISES:
+        alike = [i for i in text if pattern.fullmatch(cells[i].strip())]
+        if 2 * sum(counts[i] for i in alike) > total:
+            first = min(alike, key=lambda i: rows[i])
+            raise BadCell(f"{shown(cells[first])} looks like {what}; {advice}", row=int(rows[first]))
 
 
 def codec_to_json(codec: PartCodec) -> dict[str, Any]:

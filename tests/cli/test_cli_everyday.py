@@ -1,0 +1,76 @@
+"""What people do with files of their own."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from askless.persistence import read_model
+from tests.cli.cli_helpers import QUICK
+
+
+def simple(n=120):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"height": rng.normal(170, 9, n).round(1), "weight": rng.normal(70, 9, n).round(1)})
+    return frame.assign(tall=np.where(frame["height"] > 170, "yes", "no"))
+
+
+def test_no_command_writes_over_what_it_reads(run, table, model):
+    before = table.read_bytes()
+    for words in (
+        ("fit", table, "--target", "ill", "-o", table),
+        ("predict", model, table, "-o", table),
+        ("fit", table, "--target", "ill", "-o", table.with_name("other.csv")),
+    ):
+        result = run(*words)
+        assert result.code == 2
+        assert "-o: " in result.err
+    assert table.read_bytes() == before
+
+
+def test_evaluate_knows_the_target_of_the_fit(run, tmp_path):
+    data, model = tmp_path / "d.csv", tmp_path / "m.askless"
+    simple().to_csv(data, index=False)
+    assert run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", model).code == 0
+    result = run("evaluate", model, data)
+    assert result.code == 0, result.err
+    assert "AUROC" in result.out
+
+
+def test_semicolons_come_with_decimal_commas(run, tmp_path):
+    data, model = tmp_path / "d.csv", tmp_path / "m.askless"
+    simple().to_csv(data, index=False, sep=";", decimal=",")
+    assert run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", model).code == 0
+    assert [feature.kind for feature in read_model(model).schema.features] == ["number", "number"]
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pd.date_range("2020-01-01", periods=120).strftime("%Y-%m-%d"), "'2020-01-01' looks like a date"),
+        (pd.date_range("2020-01-01", periods=120).strftime("%d.%m.%Y"), "'01.01.2020' looks like a date"),
+        ([f"{i},5" for i in range(120)], "'0,5' looks like a number with a decimal comma"),
+    ],
+)
+def test_text_that_is_no_category(column, message, run, tmp_path):
+    data = tmp_path / "d.csv"
+    simple().assign(when=column).to_csv(data, index=False)
+    result = run("fit", data, "--target", "tall", "-o", tmp_path / "m.askless")
+    assert result.code == 2
+    assert f"column 'when', row 0 (counting from 0): {message}" in result.err
+
+
+def test_errors_of_fit_name_the_row_of_the_file(run, tmp_path):
+    data = tmp_path / "d.csv"
+    frame = simple().astype({"height": object})
+    frame.loc[[33, 77], "height"] = "tall"
+    frame.to_csv(data, index=False)
+    result = run("fit", data, "--target", "tall", "-o", tmp_path / "m.askless")
+    assert "column 'height', row 33 (counting from 0): 'tall' is not a number" in result.err
+
+
+def test_an_identifier_is_noticed(run, tmp_path):
+    data = tmp_path / "d.csv"
+    simple(200).assign(id=[f"case {i}" for i in range(200)]).to_csv(data, index=False)
+    result = run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", tmp_path / "m.askless")
+    assert result.code == 0, result.err
+    assert "if it is an identifier, leave it out" in result.out + result.err
