@@ -3,12 +3,12 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from askless.version import __version__
+
 if TYPE_CHECKING:
     from askless.estimators import DynamicClassifier, DynamicRegressor, load
 
 __all__ = ["DynamicClassifier", "DynamicRegressor", "__version__", "load"]
-
-__version__ = "0.1.0"
 
 # Imported on first use, so that `import askless` loads neither torch nor scikit-learn.
 _HOMES = {

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from askless.core import Policy, Predictor
 from askless.methods.settings import Limits, check_settings
+from askless.version import __version__
 
 if TYPE_CHECKING:
     from askless.training import Checkpoint, Problem, Progress
@@ -69,10 +70,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """Stands for the data and the settings of a fit."""
         import torch
 
-        import askless
-
         settings = {
-            "versions": [askless.__version__, torch.__version__],
+            "versions": [__version__, torch.__version__],
             "method": method_to_json(self),
             "seed": seed,
             "schema": repr(problem.schema),
