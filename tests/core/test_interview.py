@@ -109,7 +109,7 @@ def test_an_answer_that_says_nothing_is_unknown(nothing):
     talk = interview((1.0, 2.0, 0.0, 0.0))
     talk.answer(nothing)
     assert talk.prediction["known"] == 0
-    assert talk.history[0].action == "answer"
+    assert talk.history[0].action == "unknown"
     assert names(talk) == ["age", "sex", "smokes"]
 
 

@@ -46,7 +46,7 @@ class Event:
     feature: str
     value: Any
     cost: float
-    prediction: dict[Any, float]  # after the event
+    prediction: dict[Any, float] = field(default_factory=dict)  # after the event
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,8 @@ class Interview:
         """Answer the question: a value, or for a group a mapping from each column's name to its value."""
         feature = self._asked_feature()
         columns = self._encode(feature, value)
-        self._advance("answer", feature, columns, value, paid=True)
+        action = "unknown" if columns is None else "answer"  # a category that training has not seen tells nothing
+        self._advance(action, feature, columns, value, paid=True)
 
     def unknown(self) -> None:
         """The answer cannot be had: the question counts and is not asked again, and nothing is learned."""
@@ -153,7 +154,7 @@ class Interview:
         now = self._now
         others = tuple(i for i in now.postponed if i != index)
         self._past.append(now)
-        self._enter(self._with_event(replace(now, postponed=(*others, index)), "later", index, None, 0.0))
+        self._enter(replace(now, postponed=(*others, index)), Event("later", self._schema.names[index], None, 0.0))
 
     def tell(self, name: str, value: Any) -> None:
         """Record a value that was not asked for, or correct an earlier answer; it costs nothing."""
@@ -191,17 +192,15 @@ class Interview:
             now.history,
         )
         self._past.append(now)
-        self._enter(self._with_event(moment, action, index, value, price))
+        self._enter(moment, Event(action, feature.name, value, price))
 
-    def _with_event(self, moment: _Moment, action: str, index: int, value: Any, price: float) -> _Moment:
-        prediction = self._describe(self._predictor.predict(moment.state), moment.state)
-        event = Event(action, self._schema.names[index], value, price, prediction)
-        return replace(moment, history=(*moment.history, event))
-
-    def _enter(self, moment: _Moment) -> None:
-        """Make `moment` the present one and decide what to ask."""
-        self._now = moment
+    def _enter(self, moment: _Moment, event: Event | None = None) -> None:
+        """Make `moment` the present one, with what led to it, and decide what to ask."""
         self._output = self._predictor.predict(moment.state)
+        if event is not None:
+            told = replace(event, prediction=self._describe(self._output, moment.state))
+            moment = replace(moment, history=(*moment.history, told))
+        self._now = moment
         progress = Progress(moment.state, np.array([moment.count]), np.array([moment.spent]), self._output)
         allowed = self._available & ~moment.state.asked
         fresh = allowed.copy()
