@@ -160,12 +160,13 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _settings(self, method: Method, schema: Schema, target: Any) -> dict[str, Any]:
         """The parameters as JSON, from which `load` makes the estimator again; and the name of the target."""
+        prices = {feature.name: feature.cost for feature in schema.features if feature.cost != 1.0}
         groups = None if self.groups is None else {str(k): list(v) for k, v in self.groups.items()}
         settings = {
             "max_features": None if self.max_features is None else int(self.max_features),
             "method": method_to_json(method),
             "groups": groups,
-            "costs": None if self.costs is None else {feature.name: feature.cost for feature in schema.features},
+            "costs": None if self.costs is None else prices,
             "missing": self.missing,
             "patch_size": None if self.patch_size is None else int(self.patch_size),
             "random_state": int(self.random_state) if _is_integer(self.random_state) else None,
