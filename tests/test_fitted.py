@@ -66,7 +66,7 @@ def test_masks_of_another_shape_or_type(model, which, mask):
 
 
 def test_masks_of_names_that_are_not_there(model):
-    with pytest.raises(ValueError, match="there is no feature 'ages'; did you mean 'age'"):
+    with pytest.raises(ValueError, match=r"there is no feature 'ages' .did you mean 'age'"):
         model.rollout(X, known=["ages"])
 
 

@@ -71,7 +71,7 @@ def test_the_position_of_a_name():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("blood presure", "there is no feature 'blood presure'; did you mean 'blood pressure'"),
+        ("blood presure", r"there is no feature 'blood presure' .did you mean 'blood pressure'"),
         ("ags", "did you mean 'age'"),
         ("zzz", "there is no feature 'zzz'$"),
         (3, "there is no feature 3$"),

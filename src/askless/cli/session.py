@@ -160,7 +160,7 @@ def _assigned(assignment: str, schema: Schema) -> tuple[Feature, Part, str]:
     group = next((feature for feature in schema.features if feature.name == name), None)
     if group is not None:
         raise InterviewError(f"{name!r} is a group; name one of its parts: {', '.join(p.name for p in group.parts)}")
-    from askless.encoding.errors import did_you_mean
+    from askless.hints import did_you_mean
 
     raise InterviewError(f"there is no feature {name!r}{did_you_mean(name, named)}")
 

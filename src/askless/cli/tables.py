@@ -36,7 +36,7 @@ def is_parquet(path: str) -> bool:
 
 def check_columns(wanted: Iterable[str], names: Collection[str], option: str, path: str) -> None:
     """An error that names the first wanted column that is not there."""
-    from askless.encoding.errors import did_you_mean, listed
+    from askless.hints import did_you_mean, listed
 
     for name in wanted:
         if name not in names:

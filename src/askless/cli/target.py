@@ -69,7 +69,7 @@ def choose_task(values: pd.Series) -> tuple[str, str]:
 def class_codes(values: pd.Series, classes: Sequence[Any], path: str) -> np.ndarray:
     """(n,) the place of each label among a model's classes; 1, 1.0 and "1" are the same label."""
     from askless.encoding.cells import key
-    from askless.encoding.errors import listed
+    from askless.hints import listed
 
     place = {key(label): i for i, label in enumerate(classes)}
     codes = np.array([place.get(key(value), -1) for value in values], dtype=np.int64)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from askless.hints import did_you_mean
 
 __all__ = ["Feature", "Part", "Schema"]
 
@@ -112,6 +113,4 @@ class Schema:
         try:
             return self._index[str(name)]
         except KeyError:
-            near = get_close_matches(str(name), self.names, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"there is no feature {name!r}{hint}") from None
+            raise ValueError(f"there is no feature {name!r}{did_you_mean(name, self.names)}") from None

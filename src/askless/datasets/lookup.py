@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from askless.datasets import sets
 from askless.datasets.base import Dataset, Entry, Info
+from askless.hints import did_you_mean, listed
 
 __all__ = ["describe", "list_datasets", "load_dataset"]
 
@@ -49,8 +49,7 @@ def describe(name: str) -> Info:
 
 def _entry(name: str) -> Entry:
     if name not in sets.__all__:
-        near = get_close_matches(str(name), sets.__all__, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(list_datasets())}"
-        raise ValueError(f"there is no data set {name!r}; {hint}")
+        hint = did_you_mean(name, sets.__all__)
+        raise ValueError(f"there is no data set {name!r}{hint}; there are {listed(list_datasets(), most=99)}")
     entry: Entry = getattr(sets, name)
     return entry

@@ -11,8 +11,9 @@ import numpy as np
 from askless.core.schema import Part
 from askless.encoding.cells import distinct, family, is_missing, key, parsed, plain, read_cells, shown
 from askless.encoding.codec import Encoded, PartCodec
-from askless.encoding.errors import BadCell, listed
+from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
+from askless.hints import listed
 
 __all__ = ["MAX_CHOICES", "CategoryCodec"]
 

@@ -12,11 +12,12 @@ from askless.core.schema import Feature, Schema
 from askless.core.state import Cases
 from askless.encoding.cells import is_missing, shown
 from askless.encoding.codec import PartCodec
-from askless.encoding.errors import BadCell, did_you_mean, listed
+from askless.encoding.errors import BadCell
 from askless.encoding.features import FeatureCodec, plan_costs, plan_features
 from askless.encoding.kinds import codec_from_json, codec_to_json, fit_codec
 from askless.encoding.table import Columns, read_table
 from askless.exceptions import InterviewError, ModelFileError, TableError
+from askless.hints import did_you_mean, listed
 
 __all__ = ["TableEncoder"]
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 
 from askless.exceptions import InterviewError, TableError
 
-__all__ = ["BadCell", "CellTypeError", "did_you_mean", "listed"]
+__all__ = ["BadCell", "CellTypeError"]
 
 
 class CellTypeError(TableError, TypeError):
@@ -35,25 +34,3 @@ class BadCell(Exception):
         """The error of an answer, with what would have been accepted."""
         part = "" if self.column == feature else f", {self.column!r}"
         return InterviewError(f"the answer to {feature!r}{part}: {self.problem}; it takes {accepts}")
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """A hint at the name nearest to `name`, whatever the case of its letters; empty where none is near.
-
-    >>> did_you_mean("Agee", ["sex", "age"])
-    " (did you mean 'age'?)"
-    """
-    by_key = {known.casefold(): known for known in names}
-    near = get_close_matches(name.casefold(), by_key, n=1)
-    return f" (did you mean {by_key[near[0]]!r}?)" if near else ""
-
-
-def listed(names: Iterable[object], most: int = 10) -> str:
-    """Names for a sentence, shortened where there are many.
-
-    >>> listed("abc"), listed("abc", most=2)
-    ("'a', 'b', 'c'", "'a', 'b' and 1 more")
-    """
-    every = [repr(name) for name in names]
-    rest = len(every) - most
-    return ", ".join(every[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -10,9 +10,10 @@ import numpy as np
 
 from askless.core.costs import checked_price
 from askless.encoding.codec import PartCodec
-from askless.encoding.errors import BadCell, did_you_mean, listed
+from askless.encoding.errors import BadCell
 from askless.encoding.table import Columns
 from askless.exceptions import TableError
+from askless.hints import did_you_mean, listed
 
 __all__ = ["FeatureCodec", "plan_costs", "plan_features"]
 

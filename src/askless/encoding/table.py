@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from askless.encoding.cells import DATE_ADVICE, is_missing, plain
-from askless.encoding.errors import listed
 from askless.exceptions import TableError
+from askless.hints import listed
 
 __all__ = ["Column", "Columns", "read_table"]
 

@@ -8,13 +8,13 @@ import os
 import re
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from askless.core import Policy, Predictor
+from askless.hints import did_you_mean, listed
 from askless.methods.settings import Limits, check_settings
 from askless.version import __version__
 
@@ -105,9 +105,8 @@ def find_method(method: str | Method) -> Method:
         return method
     known = list_methods()
     if method not in known:
-        near = get_close_matches(str(method), known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no method {method!r}{hint} (there are: {', '.join(sorted(known))})")
+        hint = did_you_mean(method, known)
+        raise ValueError(f"there is no method {method!r}{hint}; there are {listed(sorted(known))}")
     return known[method]()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from operator import index
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askless.core.trajectory import Trajectory
+from askless.hints import did_you_mean, listed
 from askless.metrics import scores
 from askless.metrics.scores import Metric, checked
 
@@ -29,9 +29,8 @@ def metric(name: str) -> Metric:
     ('log loss', False)
     """
     if name not in scores.__all__:
-        near = get_close_matches(str(name), scores.__all__, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(scores.__all__)}"
-        raise ValueError(f"there is no metric {name!r}; {hint}")
+        hint = did_you_mean(name, scores.__all__)
+        raise ValueError(f"there is no metric {name!r}{hint}; there are {listed(scores.__all__)}")
     return cast(Metric, getattr(scores, name))
 
 

@@ -8,7 +8,6 @@ numbers are plausible, not clinical evidence: do not learn medicine here.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from askless.datasets.sets.triage.columns import Number
 from askless.datasets.sets.triage.conditions import CLASSES, destination
 from askless.datasets.sets.triage.model import COLUMNS, pick, sample, state_posterior
 from askless.exceptions import TableError
+from askless.hints import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,9 +72,7 @@ def triage_posterior(frame: pd.DataFrame) -> pd.DataFrame:
     columns = {column.name: column for column in COLUMNS}
     for name in frame.columns:
         if name not in columns:
-            near = get_close_matches(str(name), columns, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise TableError(f"the triage table has no column {name!r}{hint}")
+            raise TableError(f"the triage table has no column {name!r}{did_you_mean(name, columns)}")
     codes = {name: columns[name].codes(frame[name]) for name in frame.columns}
     probabilities = state_posterior(codes, len(frame)) @ destination()
     return pd.DataFrame(probabilities, columns=list(CLASSES), index=frame.index)

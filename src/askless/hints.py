@@ -1,0 +1,28 @@
+"""Words for errors: the nearest name, and lists of names."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = ["did_you_mean", "listed"]
+
+
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """A hint at the name nearest to `name`, whatever the case of its letters; empty where none is near.
+
+    >>> did_you_mean("Agee", ["sex", "age"])
+    " (did you mean 'age'?)"
+    """
+    by_key = {known.casefold(): known for known in names}
+    near = get_close_matches(str(name).casefold(), by_key, n=1)
+    return f" (did you mean {by_key[near[0]]!r}?)" if near else ""
+
+
+def listed(names: Iterable[object], most: int = 10) -> str:
+    """Names for a sentence, shortened where there are many.
+
+    >>> listed("abc"), listed("abc", most=2)
+    ("'a', 'b', 'c'", "'a', 'b' and 1 more")
+    """
+    every = [repr(name) for name in names]
+    rest = len(every) - most
+    return ", ".join(every[:most]) + (f" and {rest} more" if rest > 0 else "")
