@@ -409,3 +409,22 @@ class TestStyle:
             other = np.sort(placed)[np.argsort(np.argsort(placed))] + move
             feasible = (np.diff(np.sort(other)) >= 0.12).all() and other.min() >= 0 and other.max() <= 1
             assert not feasible or ((other - wanted) ** 2).sum() >= cost - 1e-12
+
+
+def test_a_trajectory_is_scored_and_drawn_with_a_band():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    p = np.stack([np.full(60, 0.5), np.where(y, 0.8, 0.3), np.where(y, 0.9, 0.1)], axis=1)
+    t = Trajectory(
+        order=np.tile([0, 1], (60, 1)),
+        predictions=np.stack([1 - p, p], axis=2),
+        cost=np.tile([0.0, 1.0, 2.0], (60, 1)),
+        stop_reason=np.full(60, "", dtype=object),
+        feature_names=("a", "b"),
+    )
+    ax = plot_curve(t, y)
+    assert ax.lines[0].get_ydata().tolist() == [0.5, 1.0, 1.0]
+    assert len(ax.collections) == 1
+    assert ax.get_ylabel() == "AUROC"
+    with pytest.raises(ValueError, match="needs y"):
+        plot_curve(t)

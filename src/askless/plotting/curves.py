@@ -9,21 +9,30 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from askless.core import Trajectory
+from askless.metrics import curve
 from askless.plotting.style import axes, band, line, name_lines, shorten
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 __all__ = ["plot_curve"]
 
 
 def plot_curve(
-    curves: Mapping[str, pd.DataFrame] | pd.DataFrame, *, metric_label: str | None = None, ax: Axes | None = None
+    curves: Mapping[str, pd.DataFrame | Trajectory] | pd.DataFrame | Trajectory,
+    y: np.ndarray | None = None,
+    metric: str = "auroc",
+    *,
+    metric_label: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the score against the number of features asked, one line for each named curve (or for the only one).
 
-    A curve is a frame as `askless.metrics.curve` makes it; its columns `low` and `high`, if there, are drawn as a
-    band. Lines are named at their ends, or in a legend on given axes whose figure has no layout engine.
+    A curve is a trajectory, whose cases have the class codes or numbers `y`, drawn with a 95 % band; or a frame as
+    `askless.metrics.curve` makes it, whose columns `low` and `high`, if there, are drawn as a band. Lines are named
+    at their ends, or in a legend on given axes whose figure has no layout engine.
 
     >>> import pandas as pd
     >>> greedy = pd.DataFrame({"budget": [0, 1, 2], "score": [0.5, 0.8, 0.9]})
@@ -31,9 +40,10 @@ def plot_curve(
     >>> ax.get_ylabel(), [line.get_label() for line in ax.lines]
     ('AUROC', ['greedy', 'random'])
     """
-    named = curves if isinstance(curves, Mapping) else {"": curves}
-    if not named:
+    given = curves if isinstance(curves, Mapping) else {"": curves}
+    if not given:
         raise ValueError("there are no curves to plot")
+    named = {name: _as_frame(item, y, metric) for name, item in given.items()}
     for name, frame in named.items():
         missing = {"budget", "score"} - set(frame.columns)
         if missing or frame.empty:
@@ -53,6 +63,14 @@ def plot_curve(
     if "" not in named:
         name_lines(ax, lines, shorten(list(named)))
     return ax
+
+
+def _as_frame(item: pd.DataFrame | Trajectory, y: np.ndarray | None, metric: str) -> pd.DataFrame:
+    if not isinstance(item, Trajectory):
+        return item
+    if y is None:
+        raise ValueError("a trajectory needs y, the truth of its cases, to be scored")
+    return curve(item, y, metric, interval=0.95)
 
 
 def _mark_budgets(ax: Axes, budgets: list[int]) -> None:
