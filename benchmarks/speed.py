@@ -1,64 +1,68 @@
-"""How fast a fit, a batch roll-out and one question are, on a generated table of Spam's shape.
+"""How fast askless is, side by side with a literal Algorithm 1 and eager torch, in one run on one machine.
 
-make bench
+    make bench                       everything: most of an hour on two cores; writes docs/performance.md, its
+                                     figure, and docs/results/performance.json
+    python benchmarks/speed.py --quick --output DIR            every measurement in small, under two minutes
+    python benchmarks/speed.py --only rollouts one_question    some measurements; the others are kept from before
+
+Each measurement is saved when it is done; `--resume` goes on after an interruption. Real data are taken from the
+folder that ASKLESS_DATA names, generated data of the same shape otherwise.
 """
 
-import platform
-import time
+from __future__ import annotations
 
-import numpy as np
-import torch
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from askless import DynamicClassifier
+from growth import growth
+from inference_speed import one_question, rollouts
+from machine import facts
+from page import figure, page
+from training_speed import gemm_share, mnist_progress, spam_quality, states_per_second
 
-ROWS, FEATURES, BUDGET = 4601, 57, 10
+from askless.files import write_atomic
 
-
-def table():
-    """Skewed numbers, many of them zero, and a label that depends on a dozen of them."""
-    rng = np.random.default_rng(0)
-    X = np.where(rng.random((ROWS, FEATURES)) < 0.7, 0.0, rng.lognormal(size=(ROWS, FEATURES)))
-    logit = np.log1p(X[:, :12]) @ np.linspace(2, -2, 12)
-    return X, (logit + rng.logistic(size=ROWS) > 0).astype(int)
-
-
-def timed(work, repeats):
-    """Seconds of each repeat."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return np.array(times)
-
-
-def interview(model, row):
-    """Seconds of each answer of one interview: the new prediction and the next question are part of it."""
-    talk, steps = model.interview(), []
-    while not talk.done:
-        value = row[talk.question.name]
-        start = time.perf_counter()
-        talk.answer(value)
-        steps.append(time.perf_counter() - start)
-    return steps
+DOCS = Path(__file__).parent.parent / "docs"
+MEASUREMENTS: dict[str, Callable[[bool], Any]] = {
+    "states_per_second": states_per_second,
+    "rollouts": rollouts,
+    "one_question": one_question,
+    "gemm_share": gemm_share,
+    "spam_quality": spam_quality,
+    "mnist_progress": mnist_progress,
+    "growth": growth,
+}
 
 
-def main():
-    """Measure and print."""
-    X, y = table()
-    model = DynamicClassifier(max_features=BUDGET)
-    fit = timed(lambda: model.fit(X, y), 1)[0]
-    epochs = len(model.history_)
-    rollout = timed(lambda: model.rollout(X), 5).min()
-    row = dict(zip(model.schema_.names, X[0], strict=True))
-    steps = [step for _ in range(50) for step in interview(model, row)]
-    steps = np.array(steps) * 1e6
-    print(f"{platform.processor() or platform.machine()}, torch {torch.__version__}, numpy {np.__version__}")
-    print(f"fit {ROWS} x {FEATURES}, {BUDGET} selections: {fit:.1f} s ({epochs} epochs of all phases)")
-    print(f"roll-out: {ROWS / rollout:,.0f} rows a second")
-    print(
-        f"one answer and the next question: median {np.median(steps):.0f} us, p99 {np.quantile(steps, 0.99):.0f} us"
-    )
+def main() -> None:
+    """Measure, save and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="everything in small")
+    parser.add_argument("--only", nargs="+", choices=MEASUREMENTS, help="just these measurements")
+    parser.add_argument("--resume", action="store_true", help="just the measurements that are not there yet")
+    parser.add_argument("--output", type=Path, default=DOCS, help="where to write (default: docs)")
+    options = parser.parse_args()
+    saved = options.output / "results" / "performance.json"
+    saved.parent.mkdir(parents=True, exist_ok=True)
+    results: dict[str, Any] = {}
+    if saved.exists() and (options.only or options.resume):
+        results = json.loads(saved.read_text())
+    for name in options.only or MEASUREMENTS:
+        if options.resume and name in results:
+            continue
+        machine = facts()
+        print(f"{name} ...", flush=True)
+        results[name] = MEASUREMENTS[name](options.quick)
+        results["machine"] = machine | {"quick": options.quick}
+        write_atomic(saved, json.dumps(results, indent=1).encode())
+    if all(name in results for name in MEASUREMENTS):
+        (options.output / "images").mkdir(exist_ok=True)
+        figure(results["growth"], options.output / "images" / "growth.png")
+        write_atomic(options.output / "performance.md", page(results).encode())
+    print(json.dumps({name: results[name] for name in results if name != "growth"}, indent=1))
 
 
 if __name__ == "__main__":

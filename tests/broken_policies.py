@@ -90,7 +90,7 @@ class Peeking(Good):
 
 
 class Resetting(Good):
-    """Makes the roll-out forget what it asked."""
+    """Wipes what the caller said is known."""
 
     def score(self, state):
         state.asked[:] = False
@@ -128,7 +128,7 @@ POLICIES = {
     "scores_repeat": [(Stochastic(), "80 of 80 numbers differently")],
     "scores_of_a_row_are_its_own": [(BatchNormalised(), "of 20 rows"), (Stochastic(), "20 of 20 rows")],
     "hidden_values_do_not_matter": [(Peeking(), "it peeks")],
-    "questions_obey_the_rules": [(Resetting(), "twice")],
+    "questions_obey_the_rules": [(Resetting(), "never asked")],
     "truth_is_refused": [(Shy(), "took a policy that looks at the truth")],
     "pickling_keeps_the_scores": [(Forgetful(), "its pickled copy")],
 }

@@ -24,10 +24,11 @@ def model():
     return estimator.fit(X, Y).model_
 
 
-def test_chunks_of_rows_change_nothing(model, monkeypatch):
+@pytest.mark.parametrize("which", ["ROWS_AT_ONCE", "CASES_AT_ONCE"])
+def test_chunks_of_rows_change_nothing(model, monkeypatch, which):
     known = np.random.default_rng(0).random((len(X), 5)) < 0.3
     whole = model.rollout(X, known=known, available=NAMES[:4])
-    monkeypatch.setattr(fitted, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(fitted, which, 7)
     parts = model.rollout(X, known=known, available=NAMES[:4])
     np.testing.assert_array_equal(parts.order, whole.order)
     np.testing.assert_allclose(parts.predictions, whole.predictions, rtol=1e-5)

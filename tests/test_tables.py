@@ -1,14 +1,20 @@
 """Rows of tables."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.tables import column_names, holdout, is_frame, row_chunks, take_rows
+from askless.exceptions import TableError
+from askless.tables import ParquetTable, Scratch, column_names, holdout, is_frame, row_chunks, take_rows
 
 COLUMNS = {"a": [1, 2, 3, 4, 5], "b": ["u", "v", "w", "x", "y"]}
 FRAMES = {"pandas": pd.DataFrame(COLUMNS), "polars": pl.DataFrame(COLUMNS), "pyarrow": pa.table(COLUMNS)}
@@ -55,6 +61,20 @@ def test_chunks_cover_every_row_once(table, size):
         assert chunks[0][1] is table
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+@pytest.mark.parametrize("table", [*FRAMES.values(), ARRAY, ARRAY.tolist()], ids=[*FRAMES, "array", "list"])
+def test_chunks_of_some_rows(table, size):
+    chunks = list(row_chunks(table, size, np.array([0, 3, 4])))
+    assert [rows.start for rows, _ in chunks] == list(range(0, 3, size))
+    assert [value for _, part in chunks for value in values(part)] == [values(table)[i] for i in (0, 3, 4)]
+
+
+def test_chunks_of_a_memory_mapped_array_are_views(tmp_path):
+    np.save(tmp_path / "a.npy", ARRAY)
+    mapped = np.load(tmp_path / "a.npy", mmap_mode="r")
+    assert all(np.shares_memory(part, mapped) for _, part in row_chunks(mapped, 2))
+
+
 def test_an_empty_table_is_one_empty_chunk():
     assert [(rows, len(part)) for rows, part in row_chunks(FRAMES["pandas"][:0], 3)] == [(slice(0, 0), 0)]
 
@@ -95,3 +115,140 @@ def test_held_out_rows_depend_on_the_seed():
 def test_too_few_rows_are_trained_and_validated_on():
     train, valid = holdout(np.array([0, 1]), 0.2, True, 0)
     assert train.tolist() == valid.tolist() == [0, 1]
+
+
+# Parquet files
+
+
+def stored(n=100):
+    """A frame of all kinds of columns with gaps, and an index."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "a.b": rng.normal(size=n).astype(np.float32),
+            "whole": pd.array(rng.integers(0, 9, n), dtype="Int64"),
+            "flag": pd.array(rng.random(n) < 0.5, dtype="boolean"),
+            "text": rng.choice(["u", "v", "w"], n).astype(object),
+            "grade": pd.Categorical(rng.choice(["low", "mid"], n), ["low", "mid", "top"], ordered=True),
+            "code": rng.choice([10, 2, 33], n),
+        },
+        index=np.arange(n) + 7,
+    )
+    for name in ("a.b", "whole", "flag", "text", "grade"):
+        frame.loc[rng.random(n) < 0.2, name] = None
+    return frame
+
+
+@pytest.fixture(params=[100, 7, 1])
+def path(tmp_path, request):
+    """A Parquet file of row groups of some rows."""
+    stored().to_parquet(tmp_path / "t.parquet", row_group_size=request.param)
+    return tmp_path / "t.parquet"
+
+
+def cells(frame):
+    """The values by column, None where missing."""
+    return {name: [None if pd.isna(cell) else cell for cell in frame[name].astype(object)] for name in frame.columns}
+
+
+def test_a_parquet_table_is_what_pandas_reads(path):
+    table, frame = ParquetTable(path), pd.read_parquet(path)
+    assert is_frame(table)
+    assert column_names(table) == list(frame.columns)
+    assert len(table) == 100
+    assert cells(table.read()) == cells(frame)
+    assert table.read()["grade"].cat.categories.tolist() == ["low", "mid", "top"]
+    assert table.read()["grade"].cat.ordered
+    for name in frame.columns:
+        assert table.column(name).name == name
+        assert cells(table.column(name).to_frame()) == cells(frame[[name]])
+
+
+@pytest.mark.parametrize("rows", [range(100), range(0, 100, 3), [5, 6, 98, 99], [42], []])
+def test_rows_of_a_parquet_table(path, rows):
+    table, rows = ParquetTable(path), np.array(rows, dtype=int)
+    frame = pd.read_parquet(path).iloc[rows]
+    assert len(table.take(rows)) == len(rows)
+    assert cells(take_rows(table, rows)) == cells(frame)
+    assert cells(table.take(rows).column("text").to_frame()) == cells(frame[["text"]])
+    for size in (1, 10, 100):
+        chunks = list(row_chunks(table, size, rows))
+        assert [(run.start, run.stop) for run, _ in chunks] == [
+            (start, min(start + size, len(rows))) for start in range(0, max(1, len(rows)), size)
+        ]
+        assert cells(pd.concat([part.astype(object) for _, part in chunks])) == cells(frame)
+    again = np.arange(0, len(rows), 2)
+    assert cells(table.take(rows).take(again).read()) == cells(frame.iloc[again])
+
+
+def test_only_the_row_groups_that_are_needed_are_read(tmp_path):
+    stored().to_parquet(tmp_path / "t.parquet", row_group_size=10)
+    runs = list(ParquetTable(tmp_path / "t.parquet").take(np.array([3, 11, 12, 55, 99]))._runs())
+    assert runs == [([0, 1], 0), ([5], 50), ([9], 90)]
+
+
+def test_columns_of_a_parquet_table(path):
+    table = ParquetTable(path, ["text", "code", "a.b"], categories=["code"])
+    assert table.column_names == ["text", "code", "a.b"]
+    assert table.drop("code").column_names == ["text", "a.b"]
+    assert list(table.read().columns) == ["text", "code", "a.b"]
+    for frame in (table.read(), take_rows(table, np.arange(50)), next(table.drop("text").chunks(30))[1]):
+        assert sorted(frame["code"].cat.categories) == [2, 10, 33]
+
+
+def test_what_a_parquet_table_refuses(tmp_path, path):
+    with pytest.raises(TableError, match=r"has no column 'texd' \(did you mean 'text'\?\)"):
+        ParquetTable(path).column("texd")
+    for wrong in ({"columns": ["nothing"]}, {"categories": ["nothing"]}):
+        with pytest.raises(TableError, match="no column 'nothing'"):
+            ParquetTable(path, **wrong)
+    for rows in ([3, 2], [1, 1], [-1], [100]):
+        with pytest.raises(ValueError, match="must increase"):
+            ParquetTable(path).take(np.array(rows))
+    (tmp_path / "no.parquet").write_text("nothing of the kind")
+    with pytest.raises(TableError, match="not a Parquet file"):
+        ParquetTable(tmp_path / "no.parquet")
+    with pytest.raises(FileNotFoundError):
+        ParquetTable(tmp_path / "nowhere.parquet")
+    twice = pa.table([[1], [2]], names=["a", "a"])
+    pa.parquet.write_table(twice, tmp_path / "twice.parquet")
+    with pytest.raises(TableError, match="same name: 'a'"):
+        ParquetTable(tmp_path / "twice.parquet")
+
+
+def test_parquet_without_pyarrow(path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(TableError, match=r"pip install 'askless\[parquet\]'"):
+        ParquetTable(path)
+
+
+# Scratch
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_scratch_arrays(tmp_path, on_disk):
+    room = Scratch(tmp_path if on_disk else None)
+    assert room.on_disk == on_disk
+    first, second, nothing = room.empty((1000, 3), np.float32), room.empty((5,), np.bool_), room.empty((0, 3), int)
+    assert (first.shape, first.dtype, nothing.shape) == ((1000, 3), np.float32, (0, 3))
+    first[:], second[:] = 1.5, True
+    assert isinstance(first, np.memmap) == on_disk
+    assert first.sum() == 4500
+    assert second.all()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere the system deletes the file a little later")
+def test_scratch_leaves_nothing_behind(tmp_path):
+    array = Scratch(tmp_path).empty((1000,), np.float32)
+    array[:] = 1
+    assert list(tmp_path.iterdir()) == []
+    code = f"import os; from askless.tables import Scratch; Scratch({str(tmp_path)!r}).empty((9,), int); os.abort()"
+    subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system cannot tell")
+def test_a_disk_that_is_too_small_is_an_error_at_once(tmp_path):
+    with pytest.raises(OSError, match="bytes") as error:
+        Scratch(tmp_path).empty((1 << 50,), np.uint8)
+    assert error.value.filename == str(tmp_path)

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from askless import metrics
 from askless.core import Interview, Schema, StoppingRule, Trajectory
 from askless.core.stopping import as_rules
-from askless.encoding import TableEncoder
+from askless.encoded import encode_rows, learn_encoder
 from askless.exceptions import ModelFileError
 from askless.fitted import FittedModel, Task, checked_budget
 from askless.images import patch_groups
-from askless.inputs import checked_labels, checked_numbers, checked_table, table_again
+from askless.inputs import checked_labels, checked_numbers, checked_table, is_integer, seed_of, table_again
 from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.persistence import read_model, write_model
-from askless.tables import holdout, take_rows
+from askless.tables import Scratch, holdout
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,17 +70,20 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         *,
         validation: tuple[Any, Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        scratch: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn from a table and its labels.
 
         Parameters
         ----------
-        X : a pandas or polars frame, or an array, with a row for each case. Missing values and categories are
-            welcome.
+        X : a pandas or polars frame, an array (also a memory-mapped one), or an `askless.tables.ParquetTable`, with a
+            row for each case. Missing values and categories are welcome.
         y : the labels (of any type), or the numbers of a regression.
         validation : another (X, y), on which training chooses the best weights; None holds out some of the rows.
         checkpoint : a file that keeps the progress of training. If the process dies, the same call goes on from there
             and ends with the same model. Delete the file once the model is saved.
+        scratch : a folder for temporary files, which then hold the encoded rows in place of memory: see
+            docs/large_tables.md.
         """
         method = self._check_parameters()
         self.__dict__.pop("model_", None)  # whatever happens below, an older model does not answer for this table
@@ -89,29 +91,31 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         groups = self._column_groups()
         target = getattr(y, "name", None)
         y = self._encode_target(y, len(X))
-        seed = _seed(self.random_state)
+        seed, room = seed_of(self.random_state), Scratch(scratch)
         if validation is None:
             rows, held = holdout(y, self.validation_fraction, self._task == "classification", seed)
-            train, y_train, valid, y_valid = take_rows(X, rows), y[rows], take_rows(X, held), y[held]
-            numbers: tuple[Any, Any] = (rows, held)
+            X_valid, y_valid = X, y
         else:
-            numbers = (None, None)  # both tables are whole: errors name their own rows
-            train, y_train, valid = X, y, table_again(self, validation[0])
-            y_valid = self._encode_target(validation[1], len(valid), known_classes=True)
-        encoder = TableEncoder.fit(train, groups=groups, costs=self.costs, row_numbers=numbers[0])
+            X_valid = table_again(self, validation[0])
+            y_valid = self._encode_target(validation[1], len(X_valid), known_classes=True)
+            rows, held = np.arange(len(X)), np.arange(len(X_valid))
+        encoder = learn_encoder(X, rows, groups=groups, costs=self.costs, seed=seed)
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
+        train, rows = encode_rows(encoder, X, rows, room, seed)
+        valid, held = encode_rows(encoder, X_valid, held, room, seed)
         from askless.training import Problem, progress_bar
 
         problem = Problem(
             encoder.schema,
-            encoder.transform(train, numbers[0]),
-            y_train,
-            encoder.transform(valid, numbers[1]),
-            y_valid,
+            train,
+            y[rows],
+            valid,
+            y_valid[held],
             self._task,
             len(getattr(self, "classes_", ())),
             budget,
             self.missing,  # type: ignore[arg-type]
+            room,
         )
         with progress_bar(self.verbose) as progress:
             fitted = method.fit(problem, seed=seed, progress=progress, checkpoint=checkpoint)
@@ -169,7 +173,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             "costs": None if self.costs is None else prices,
             "missing": self.missing,
             "patch_size": None if self.patch_size is None else int(self.patch_size),
-            "random_state": int(self.random_state) if _is_integer(self.random_state) else None,
+            "random_state": int(self.random_state) if is_integer(self.random_state) else None,
             "validation_fraction": float(self.validation_fraction),
             "named_columns": hasattr(self, "feature_names_in_"),
             "target": target if isinstance(target, str) else None,
@@ -385,14 +389,3 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
     if model.task == "classification":
         estimator.classes_ = np.array(model.classes)
     return estimator
-
-
-def _seed(random_state: Any) -> int:
-    """An integer stands for itself; anything else that scikit-learn takes for a random state is drawn from."""
-    if _is_integer(random_state):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31))
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

@@ -33,7 +33,8 @@ __all__ = ["FittedModel", "checked_budget"]
 
 Task = Literal["classification", "regression"]
 
-ROWS_AT_ONCE = 16384  # roll-outs go in chunks of this many rows, so that memory stays bounded
+ROWS_AT_ONCE = 16384  # encoded in chunks of this many rows, so that memory stays bounded
+CASES_AT_ONCE = 1024  # asked in batches of this many, so that a layer's activations stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class FittedModel:
     def describe(self, output: np.ndarray, state: State) -> dict[Any, float]:
         """The prediction of a batch of one, in words: {class: probability}, or {"mean": .., "sd": ..}."""
         if self.task == "classification":
-            return {label: float(p) for label, p in zip(self.classes, output[0], strict=True)}
+            return dict(zip(self.classes, output[0].tolist(), strict=True))
         told = {"mean": float(output[0, 0])}
         spread = getattr(self.predictor, "spread", None)
         sd = None if spread is None else spread(state)
@@ -173,7 +174,10 @@ class FittedModel:
     def _chunks(self, table: Any, first_row: int) -> Iterator[tuple[slice, Cases]]:
         """The encoded rows, some at a time, with their place in the table."""
         for rows, part in row_chunks(table, ROWS_AT_ONCE):
-            yield rows, self.encoder.transform(part, range(first_row + rows.start, first_row + rows.stop))
+            cases = self.encoder.transform(part, range(first_row + rows.start, first_row + rows.stop))
+            for start in range(0, len(cases), CASES_AT_ONCE):
+                batch = cases[start : start + CASES_AT_ONCE]
+                yield slice(rows.start + start, rows.start + start + len(batch)), batch
 
     def _mask(self, mask: Any, name: str, n_rows: int) -> np.ndarray | None:
         """(rows, features) bool: an array of that shape, or the names of features for all rows."""

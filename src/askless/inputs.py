@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from askless.encoding import read_table
 from askless.exceptions import TableError
 from askless.images import flat_images, is_images
-from askless.tables import column_names, is_frame
+from askless.tables import ParquetTable, column_names, is_frame
 
-__all__ = ["checked_labels", "checked_numbers", "checked_table", "table_again"]
+__all__ = ["checked_labels", "checked_numbers", "checked_table", "is_integer", "seed_of", "table_again"]
 
 LARGEST_TARGET = 1e30
 
@@ -25,7 +25,8 @@ def checked_table(estimator: Any, X: Any) -> Any:
         estimator.image_shape_ = tuple(X.shape[1:])
         X = flat_images(X)
     X = _two_dimensional(estimator, X)
-    columns = read_table(X)  # refuses an empty table and names that occur twice
+    sight = X.take(np.arange(min(len(X), 2))).read() if isinstance(X, ParquetTable) else X
+    columns = read_table(sight)  # refuses an empty table and names that occur twice
     if columns.n_rows < 2:
         raise TableError("the table has 1 sample (n_samples=1); a minimum of 2 is required.")
     names = column_names(X) if columns.named else None
@@ -125,3 +126,15 @@ def _is_missing(values: np.ndarray) -> np.ndarray:
     import pandas as pd
 
     return np.asarray(pd.isna(values))
+
+
+def seed_of(random_state: Any) -> int:
+    """An integer stands for itself; anything else that scikit-learn takes for a random state is drawn from."""
+    if is_integer(random_state):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def is_integer(value: Any) -> bool:
+    """Whether it is a whole number, and not a boolean."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

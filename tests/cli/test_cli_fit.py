@@ -10,6 +10,7 @@ from safetensors import safe_open
 
 from askless import load
 from askless.cli.settings import configured_method
+from askless.cli.tables import ParquetFile
 from askless.cli.target import choose_task
 from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, messy_frame
 
@@ -185,3 +186,51 @@ def test_settings_of_a_method():
     for wrong in ("epochs", "nonsense=1", "epochs=many", "epochs=0", "hidden=3", "shared=1"):
         with pytest.raises(ValueError, match=f"--set {wrong}"):
             configured_method("greedy", [wrong])
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    """The messy table as a Parquet file of several row groups, with rows that lack a target."""
+    frame = messy_frame().assign(code=lambda frame: frame["low"].astype(int) % 3)
+    frame = frame.astype({"age": float, "high": float, "colour": "str"})
+    frame["smokes"] = frame["smokes"].astype("boolean")
+    frame.loc[[3, 9], "ill"] = None
+    frame.to_parquet(tmp_path / "data.parquet", row_group_size=50)
+    return tmp_path / "data.parquet"
+
+
+def test_a_parquet_file_stays_on_disk(run, parquet, tmp_path, monkeypatch):
+    words = ["fit", parquet, "--target", "ill", "--drop", "score", "--category", "code", "grade", *QUICK]
+    words += ["--drop-missing-target", "-o", tmp_path / "m.askless"]
+    assert run(*words).code == 0
+    in_memory = load(tmp_path / "m.askless")
+    scratch = tmp_path / "scratch"
+    assert f"--scratch: there is no folder {scratch}" in run(*words, "--scratch", scratch).complaint
+    scratch.mkdir()
+    taken = []
+    monkeypatch.setattr(ParquetFile, "read", lambda *_: taken.append("whole"))
+    result = run(*words, "--scratch", scratch, "--validation", parquet)
+    assert result.code == 0, result.err
+    assert "158 rows, 7 columns to ask for" in result.out
+    assert "2 rows without a target left out" in result.out
+    assert "rows that training did not see" in result.out
+    on_disk = load(tmp_path / "m.askless")
+    assert [(f.name, f.kind, f.choices) for f in on_disk.schema_.features] == [
+        (f.name, f.kind, f.choices) for f in in_memory.schema_.features
+    ]
+    assert on_disk.model_.settings["target"] == "ill"
+    assert list(scratch.iterdir()) == []
+    assert taken == []
+
+
+def test_mistakes_in_a_parquet_file_that_stays_on_disk(run, parquet, tmp_path):
+    frame = pd.read_parquet(parquet)
+    words = ["fit", parquet, "--target", "ill", "--scratch", tmp_path, "--category", "grade", *QUICK]
+    words += ["-o", tmp_path / "m.askless"]
+    assert "missing in 2 of 160 rows, the first in row 3" in run(*words).complaint
+    frame.fillna({"ill": "no"}).to_parquet(parquet)
+    assert "--drop: " in run(*words, "--drop", "scor").complaint
+    assert "did you mean 'score'" in run(*words, "--drop", "scor").complaint
+    frame = frame.fillna({"ill": "no"}).assign(low=frame["low"].astype(str).where(frame.index != 133, "tall"))
+    frame.to_parquet(parquet)
+    assert "column 'low', row 133 (counting from 0): 'tall' is not a number" in run(*words).complaint

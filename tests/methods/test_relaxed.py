@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from askless.methods.greedy.chains import Chains, States
-from askless.methods.greedy.relaxed import RelaxedLearner, relaxed_step
-from askless.nn import NoiseBank, gumbel_noise
-from tests.methods.algorithm_1 import algorithm_1
+from askless.methods.greedy.relaxed import RelaxedLearner, Selection
+from askless.nn import GumbelBank, gumbel_noise
+from tests.methods.algorithm_1 import algorithm_1, forward, loss_of
 
 WIDTHS = [(1, 1, 1, 1, 1), (2, 2, 2, 2), (1, 3, 2, 1)]
 
@@ -38,28 +38,48 @@ def test_one_batch_of_states_has_the_gradient_of_algorithm_1(
     )
     literal = torch.autograd.grad(total, list(module.parameters()))
 
-    visited = torch.cat(masks[:-1])  # all states of all depths in one batch
-    states = States(
-        rows.x.repeat(3, 1), y.repeat(3), rows.present.repeat(3, 1), rows.askable.repeat(3, 1), visited > 0
-    )
-    losses, pick = relaxed_step(module, rows, states, gumbels.flatten(0, 1), temperature)
-    fast = torch.autograd.grad(losses.sum(), list(module.parameters()))
+    visited = torch.cat(masks[:-1]) > 0  # all states of all depths in one batch
+    states = States(rows.x.repeat(3, 1), y.repeat(3), visited.to(torch.uint8))
+    learner = learner_with(problem, module, [gumbels.flatten(0, 1)])
+    loss, pick = learner._gradients(states, states.first_rows(0), temperature)
+    fast = [p.grad * len(states.x) for p in module.parameters()]
 
-    assert abs(float((losses.sum() - total).detach())) < 1e-9
+    assert abs(float(loss) * len(states.x) - float(total.detach())) < 1e-9
     for mine, theirs in zip(fast, literal, strict=True):
         torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-9)
-    assert sum(float(g.abs().max()) for g in fast[-4:]) > 1e-3  # the policy's gradients are not just zeros
+    assert float(module.policy.head.flat.grad.abs().max()) > 1e-5  # the policy's gradients are not just zeros
     expected = torch.cat(masks[1:]).bool()
-    assert torch.equal(visited.bool().scatter(1, pick[:, None], True), expected)
+    assert torch.equal(visited.scatter(1, pick[:, None], True), expected)
 
 
-class GivenNoise(NoiseBank):
-    """A noise bank that hands out what it was given."""
+def test_random_sets_teach_the_predictor_too(make_problem, make_module):
+    problem = make_problem((1, 2, 1), gaps=True)
+    module, rows = make_module(problem), problem.tensors("train")
+    parts = [part.double() for part in (rows.present, rows.askable)]
+    states = States(rows.x, rows.y, torch.zeros_like(rows.present, dtype=torch.uint8), *parts)
+    asked = rows.askable & (torch.rand(rows.askable.shape, generator=torch.Generator().manual_seed(0)) < 0.5)
+    extra = States(rows.x, rows.y, asked.to(torch.uint8), *parts).first_rows(5)
+    gumbel = gumbel_noise(len(rows), 3, generator=torch.Generator().manual_seed(1)).double()
+    learner = learner_with(problem, module, [gumbel, gumbel])
+    alone, _ = learner._gradients(states, states.first_rows(0), 0.5)
+    before = [p.grad.clone() for p in module.parameters()]
+    module.zero_grad()
+    both, _ = learner._gradients(states, extra, 0.5)
+    inputs = torch.cat([rows.x[:5] * asked[:5][:, [0, 1, 1, 2]], asked[:5].double()], dim=1)
+    literal = loss_of(forward(module.predictor, inputs), rows.y[:5]).sum() / len(rows)
+    assert abs(float(both - alone) - float(literal.detach())) < 1e-12
+    added = torch.autograd.grad(literal, list(module.predictor.parameters()))
+    for parameter, first, more in zip(module.predictor.parameters(), before, added, strict=False):
+        torch.testing.assert_close(parameter.grad, first + more, rtol=0, atol=1e-12)
+
+
+class GivenNoise(GumbelBank):
+    """A bank that hands out what it was given."""
 
     def __init__(self, gumbels):
-        self.given, self.dropout_rate = list(gumbels), 0.0
+        self.given = list(gumbels)
 
-    def gumbel(self, rows, columns):
+    def draw(self, rows, columns):
         return self.given.pop(0)
 
 
@@ -74,10 +94,11 @@ def learner_with(problem, module, gumbels, **options):
         seed=0,
     )
     chains.asked.zero_()
-    noise = GivenNoise(gumbels)
-    learner = RelaxedLearner(
-        module, problem, chains, noise, exact_first=False, watch_relaxed_loss=False, seed=0, **options
-    )
+    chains.tensors()["count"].zero_()
+    chains._draw_ends = lambda states, _: chains._end.index_copy_(0, states, chains._last[chains.row[states]])
+    chains._draw_ends(torch.arange(len(chains.row)), None)  # every chain goes to its end, as in Algorithm 1
+    options = {"exact_first": False, "watch_relaxed_loss": False, "seed": 0, **options}
+    learner = RelaxedLearner(module, problem, chains, GivenNoise(gumbels), None, **options)
     object.__setattr__(chains.rows, "y", doubles(chains.rows))
     return learner
 
@@ -92,14 +113,14 @@ def test_chains_walk_as_algorithm_1_does_and_start_again(make_problem, make_modu
     with torch.no_grad():
         for _ in range(6):
             walked.append(learner.chains.asked.clone())
-            losses.append(float(learner.loss(everyone, 0.5)) * len(rows))
+            losses.append(float(learner.gradients(everyone, 0.5)) * len(rows))
         for start in (0, 3):  # three selections are the budget, then every state is empty again
             total, masks = algorithm_1(
                 module.policy, module.predictor, rows.x, rows.y, group_matrix(problem), gumbels[start:][:3], 0.5
             )
             assert abs(sum(losses[start : start + 3]) - float(total)) < 1e-9
             for mine, theirs in zip(walked[start : start + 3], masks[:3], strict=True):
-                assert torch.equal(mine, theirs.bool())
+                assert torch.equal(mine.bool(), theirs.bool())
 
 
 @pytest.mark.parametrize("missing", ["skip", "answer"])
@@ -110,29 +131,27 @@ def test_states_ask_only_what_can_be_asked(missing, make_problem, make_module):
     learner = learner_with(problem, module, gumbels)
     rows = learner.rows
     for _ in range(30):
-        asked = learner.chains.asked
+        asked = learner.chains.asked.bool()
+        assert torch.equal(asked.sum(dim=1), learner.chains.tensors()["count"])
         assert not (asked & ~rows.askable).any()
         assert (asked.sum(dim=1) < problem.max_features).all()
         assert (rows.askable & ~asked).any(dim=1).all()
-        assert torch.isfinite(learner.loss(torch.arange(40), 0.3))
+        assert torch.isfinite(learner.gradients(torch.arange(40), 0.3))
     if missing == "skip":
-        assert not (learner.chains.asked & ~rows.present).any()
+        assert not (learner.chains.asked.bool() & ~rows.present).any()
     else:
         assert rows.askable.all()
 
 
 def test_missing_answers_tell_nothing(make_problem, make_module):
-    """Under missing="answer" a selected feature without a value leaves the predictor as it was."""
+    """Under missing="answer" a selected feature without a value leaves what is known as it was."""
     problem = make_problem((1, 1, 1), missing="answer", gaps=True, n=30)
     module, rows = make_module(problem), problem.tensors("train")
-    states = States.start(rows)
-    with torch.no_grad():
-        gumbel = gumbel_noise(30, 3, generator=torch.Generator().manual_seed(0)).double()
-        losses, pick = relaxed_step(module, rows, states, gumbel, 1e-4)
-        nothing = rows.loss(module.predictor(torch.zeros_like(rows.x), torch.zeros(30, 3).double()), rows.y)
-    unanswered = ~rows.present.gather(1, pick[:, None])[:, 0]
-    assert unanswered.any()
-    torch.testing.assert_close(losses[unanswered], nothing[unanswered], rtol=0, atol=1e-6)
+    gumbel = gumbel_noise(30, 3, generator=torch.Generator().manual_seed(0)).double()
+    chosen = Selection(module.policy, rows, States.start(rows), gumbel, 1e-4)
+    answered = rows.present.gather(1, chosen.pick[:, None])[:, 0]
+    assert 0 < int(answered.sum()) < 30
+    torch.testing.assert_close(chosen.mask.sum(dim=1), answered.double(), rtol=0, atol=1e-6)
 
 
 def test_the_first_question_is_asked_of_all(make_problem, make_module):
@@ -140,11 +159,13 @@ def test_the_first_question_is_asked_of_all(make_problem, make_module):
     module, rows = make_module(problem), problem.tensors("train")
     first = torch.tensor([0.1, 0.4, 0.3, 0.2], dtype=torch.float64)
     gumbel = gumbel_noise(len(rows), 4, generator=torch.Generator().manual_seed(0)).double()
-    losses, pick = relaxed_step(module, rows, States.start(rows), gumbel, 0.5, first)
-    assert pick.tolist() == [1] * len(rows)
+    chosen = Selection(module.policy, rows, States.start(rows), gumbel, 0.5, first)
+    assert chosen.pick.tolist() == [1] * len(rows)
     mask = torch.zeros(len(rows), 4, dtype=torch.float64)
     mask[:, 1] = 1.0  # all of it, not a mixture
-    torch.testing.assert_close(losses, rows.loss(module.predictor(rows.x * mask, mask), rows.y))
+    assert torch.equal(chosen.mask, mask)
+    chosen.backward(torch.ones_like(mask))
+    assert all(not p.grad.any() for p in module.policy.parameters())  # and nothing to learn
 
 
 def test_random_subsets_replace_the_walk(make_problem, make_module):
@@ -154,7 +175,7 @@ def test_random_subsets_replace_the_walk(make_problem, make_module):
     learner = learner_with(problem, module, gumbels, random_subsets=True)
     sizes = []
     for _ in range(50):
-        learner.loss(torch.arange(200), 0.5)
+        learner.gradients(torch.arange(200), 0.5)
         sizes.append(learner.chains.asked.sum(dim=1))
     counts = torch.cat(sizes).bincount(minlength=4) / 10_000
     torch.testing.assert_close(counts, torch.full((4,), 0.25), rtol=0, atol=0.02)  # sizes 0 to 3, equally likely
@@ -168,9 +189,41 @@ def test_random_starts_are_that_share_of_the_starts(make_problem, make_module):
     started = known = 0
     for _ in range(60):
         before = learner.chains.asked.sum(dim=1)
-        learner.loss(torch.arange(500), 0.5)
+        learner.gradients(torch.arange(500), 0.5)
         ended = before == 1  # the second of two questions was asked
         started += int(ended.sum())
         known += int(learner.chains.asked[ended].any(dim=1).sum())
     # A random set of 0 or 1 features: half of the random starts know something.
     assert abs(known / started - 0.2) < 0.02
+
+
+def make_chains(problem, **options):
+    settings = {"batch_size": 64, "states_per_row": 1, "random_subsets": False, "random_starts": 0.0, "seed": 0}
+    return Chains(problem, generator=torch.Generator().manual_seed(0), **(settings | options))
+
+
+def walk(chains, steps):
+    """Ask every state for its first feature that is left, again and again; yields what was asked before."""
+    everyone = torch.arange(len(chains.row))
+    for _ in range(steps):
+        yield chains.asked.clone()
+        chains.move(everyone, chains.asked.argmin(dim=1))
+
+
+def test_chains_end_after_any_number_of_questions(make_problem):
+    chains = make_chains(make_problem((1,) * 6, n=3000, max_features=5))
+    depth = torch.cat([asked.sum(dim=1) for asked in walk(chains, 60)][30:])
+    # A chain ends after 1 to 5 questions, equally likely: depths 0 to 4 occur as 5, 4, 3, 2, 1 do in 15.
+    share = depth.bincount(minlength=5) / len(depth)
+    torch.testing.assert_close(share, torch.tensor([5.0, 4, 3, 2, 1]) / 15, rtol=0, atol=0.01)
+
+
+def test_large_tables_have_fewer_states_than_rows(make_problem, monkeypatch):
+    monkeypatch.setattr("askless.methods.greedy.chains.MOST_STATES", 50)
+    problem = make_problem((1,) * 4, n=400, gaps=True)
+    chains = make_chains(problem)
+    assert len(chains.row) == 50
+    seen = set()
+    for _ in walk(chains, 200):
+        seen |= set(chains.row.tolist())
+    assert len(seen) == 400

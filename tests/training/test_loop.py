@@ -28,11 +28,13 @@ class Line:
     def batches(self, generator):
         return torch.split(torch.randperm(6, generator=generator), 3)
 
-    def loss(self, batch, temperature):
+    def gradients(self, batch, temperature):
         self.seen.append((batch.tolist(), temperature))
         self.count += 1
         x = batch[:, None].float()
-        return (self.module(x) - 2 * x).square().mean()
+        loss = (self.module(x) - 2 * x).square().mean()
+        loss.backward()
+        return loss.detach()
 
     def validate(self, module, temperature):
         if self.losses is not None:
@@ -108,9 +110,9 @@ def test_average_of_the_weights_by_hand():
     seen = []
 
     class Watching(Line):
-        def loss(self, batch, temperature):
+        def gradients(self, batch, temperature):
             seen.append(float(self.module[0].weight.detach()))
-            return super().loss(batch, temperature)
+            return super().gradients(batch, temperature)
 
         def validate(self, module, temperature):
             seen.append(float(self.module[0].weight.detach()))
@@ -131,7 +133,12 @@ def test_history_is_a_row_for_each_epoch():
     assert [(row["phase"], row["epoch"]) for row in history] == [
         ("one", 1), ("one", 2), ("two", 1), ("two", 2), ("two", 3)
     ]  # fmt: skip
-    assert ["valid_loss" in row for row in history] == [True, True, False, True, True]
+    assert ["valid_loss" in row for row in history] == [True, True, True, False, True]
+
+
+def test_validation_counts_back_from_the_last_epoch_and_may_begin_late():
+    history = run([Phase("one", Line(), 7, lr=0.1, validate_every=2, validate_from=0.4)])
+    assert [row["epoch"] for row in history if "valid_loss" in row] == [3, 5, 7]
 
 
 class Stop(Exception):

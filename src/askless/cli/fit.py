@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from askless.cli.tables import CsvTable, ParquetFile
     from askless.estimators import DynamicClassifier, DynamicRegressor
+    from askless.tables import ParquetTable
 
 __all__ = ["add", "run"]
 
@@ -28,6 +31,7 @@ EPILOG = """\
 examples:
   askless fit data.csv --target y -o m.askless
   askless fit triage.csv --target destination --groups triage.groups.json --costs triage.costs.json -o m.askless
+  askless fit large.parquet --target y --scratch /tmp -o m.askless
 
 groups.json:  {"blood pressure": ["systolic", "diastolic"]}      columns that are asked together
 costs.json:   {"age": 1, "blood pressure": 5}                    prices by feature; 1 where not given"""
@@ -59,6 +63,8 @@ def add(commands: Commands) -> None:
     add("--seed", type=natural, default=0, help="the same seed gives the same model (default: 0)")
     add("--checkpoint", metavar="FILE", help="where progress is kept until the model is saved (default: the model's "
         "name with .part)")  # fmt: skip
+    add("--scratch", metavar="DIR", help="a folder for temporary files, for tables larger than memory: encoded rows "
+        "are kept there, and a Parquet file is read some rows at a time")  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -66,15 +72,18 @@ def add(commands: Commands) -> None:
 class _Rows:
     """Cases and what is known of them."""
 
-    X: pd.DataFrame
+    X: pd.DataFrame | ParquetTable
     y: np.ndarray  # labels or numbers
 
     def __len__(self) -> int:
         return len(self.y)
 
     def take(self, rows: np.ndarray) -> _Rows:
-        """Some of the cases."""
-        return _Rows(self.X.iloc[rows].reset_index(drop=True), self.y[rows])
+        """Some of the cases, in increasing order."""
+        import pandas as pd
+
+        part = self.X.iloc[rows].reset_index(drop=True) if isinstance(self.X, pd.DataFrame) else self.X.take(rows)
+        return _Rows(part, self.y[rows])
 
 
 @dataclass(frozen=True)
@@ -92,22 +101,27 @@ def run(args: argparse.Namespace) -> None:
     inputs = (args.data, args.validation, args.costs, args.groups)
     import pandas as pd
 
+    from askless.tables import column_names
+
     output = check_writable(args.output, inputs=inputs)
     if output.suffix.lower() in (".csv", ".gz", ".parquet", ".json"):
         raise UsageError(f"-o: {output} looks like a table; a model's file is best called something.askless")
     checkpoint = check_writable(args.checkpoint or f"{args.output}.part", "--checkpoint")
+    if args.scratch is not None and not os.path.isdir(args.scratch):
+        raise UsageError(f"--scratch: there is no folder {args.scratch}")
     console = make_console()
     job = _prepare(args)
     train, test = _split(job, args)
     validation = _validation(job, args)
-    say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(job.rows.X.shape[1], 'column')} to ask for")
+    n_columns = len(column_names(job.rows.X))
+    say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(n_columns, 'column')} to ask for")
     say(console, f"{args.target}: {job.task}, because {job.why}")
     if checkpoint.exists():
         say(console, f"going on from {checkpoint}")
     start = time.perf_counter()
     try:
         named = pd.Series(train.y, name=args.target)  # the model remembers what its target is called
-        job.estimator.fit(train.X, named, validation=validation, checkpoint=checkpoint)
+        job.estimator.fit(train.X, named, validation=validation, checkpoint=checkpoint, scratch=args.scratch)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the same command goes on from {checkpoint}") from None
     job.estimator.save(output)
@@ -132,37 +146,59 @@ def _prepare(args: argparse.Namespace) -> _Job:
 
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     estimator = kind(args.budget, method, groups, costs, missing=args.missing, random_state=args.seed)
-    _check_whole(X, groups, costs)
+    _check_whole(X, groups, costs, args.seed)
     return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator)
 
 
-def _check_whole(X: pd.DataFrame, groups: Any, costs: Any) -> None:
+def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, seed: int) -> None:
     """Let errors name the rows of the whole table, not of the part that is trained on; warnings come later."""
     import warnings
 
-    from askless.encoding import TableEncoder
+    import numpy as np
+
+    from askless.encoded import ROWS_AT_ONCE, SAMPLE, learn_encoder
+    from askless.tables import row_chunks
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        TableEncoder.fit(X, groups=groups, costs=costs)
+        encoder = learn_encoder(X, np.arange(len(X)), groups=groups, costs=costs, seed=seed)
+        for rows, part in row_chunks(X, ROWS_AT_ONCE) if len(X) > SAMPLE else ():
+            encoder.transform(part, range(rows.start, rows.stop))
 
 
-def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame, pd.Series, int]:
+def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTable, pd.Series, int]:
     """The features, the target, and how many rows had none."""
-    from askless.cli.tables import as_category, check_columns, open_table
-    from askless.cli.target import split_target
+    from askless.cli.tables import ParquetFile, check_columns, open_table
 
     if args.target in (*args.drop, *args.category):
         raise UsageError(f"the target {args.target!r} cannot be given to --drop or --category as well")
-    table = open_table(path)
-    check_columns(args.drop, table.names, "--drop", path)
-    check_columns(args.category, table.names, "--category", path)
-    frame = table.read(text=args.category)
-    X, y, dropped = split_target(frame, args.target, path, drop_missing=args.drop_missing_target)
-    X = X.drop(columns=args.drop)
-    if X.shape[1] == 0:
+    source = open_table(path)
+    check_columns([args.target], source.names, "--target", path)
+    check_columns(args.drop, source.names, "--drop", path)
+    check_columns(args.category, source.names, "--category", path)
+    if not set(source.names) - {args.target, *args.drop}:
         raise UsageError(f"{path} has no columns left beside the target")
+    if args.scratch is not None and isinstance(source, ParquetFile):
+        return _left_in_file(args, source)
+    return _in_memory(args, source)
+
+
+def _in_memory(args: argparse.Namespace, source: CsvTable | ParquetFile) -> tuple[pd.DataFrame, pd.Series, int]:
+    from askless.cli.tables import as_category
+    from askless.cli.target import split_target
+
+    frame = source.read(text=args.category)
+    X, y, dropped = split_target(frame, args.target, source.path, drop_missing=args.drop_missing_target)
+    X = X.drop(columns=args.drop)
     return X.assign(**{name: as_category(X[name]) for name in args.category if name in X}), y, dropped
+
+
+def _left_in_file(args: argparse.Namespace, source: ParquetFile) -> tuple[ParquetTable, pd.Series, int]:
+    from askless.cli.target import known_target
+
+    table = source.table(categories=args.category)
+    rows, y = known_target(table.column(args.target), source.path, drop_missing=args.drop_missing_target)
+    return table.drop(args.target, *args.drop).take(rows), y, len(table) - len(rows)
 
 
 def _target(y: pd.Series, task: str, path: str) -> np.ndarray:
@@ -187,7 +223,7 @@ def _split(job: _Job, args: argparse.Namespace) -> tuple[_Rows, _Rows | None]:
     return job.rows.take(kept), job.rows.take(held)
 
 
-def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame, np.ndarray] | None:
+def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame | ParquetTable, np.ndarray] | None:
     """The validation table, with labels of the type that training has."""
     import numpy as np
 

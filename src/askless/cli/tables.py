@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from askless.cli.chunks import Chunk
 from askless.cli.csv_table import CsvTable
-from askless.cli.parquet_table import ParquetTable, parquet
+from askless.cli.parquet_table import ParquetFile
 from askless.exceptions import TableError
 
 if TYPE_CHECKING:
@@ -16,14 +16,23 @@ if TYPE_CHECKING:
 
     from askless.fitted import FittedModel
 
-__all__ = ["Chunk", "as_category", "check_columns", "for_model", "is_parquet", "open_table", "parquet"]
+__all__ = [
+    "Chunk",
+    "CsvTable",
+    "ParquetFile",
+    "as_category",
+    "check_columns",
+    "for_model",
+    "is_parquet",
+    "open_table",
+]
 
 CSV, PARQUET = (".csv", ".tsv", ".txt", ".data"), (".parquet", ".pq")
 
 
-def open_table(path: str) -> CsvTable | ParquetTable:
+def open_table(path: str) -> CsvTable | ParquetFile:
     """The table in a file, not yet read."""
-    return ParquetTable(path) if is_parquet(path) else CsvTable(path)
+    return ParquetFile(path) if is_parquet(path) else CsvTable(path)
 
 
 def is_parquet(path: str) -> bool:
@@ -45,7 +54,7 @@ def check_columns(wanted: Iterable[str], names: Collection[str], option: str, pa
             )
 
 
-def for_model(model: FittedModel, table: CsvTable | ParquetTable) -> tuple[set[str], set[str]]:
+def for_model(model: FittedModel, table: CsvTable | ParquetFile) -> tuple[set[str], set[str]]:
     """Which columns of the table a model wants to see, and which of these as text."""
     parts = [part for feature in model.schema.features for part in feature.parts]
     needed = {part.name for part in parts}

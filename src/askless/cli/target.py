@@ -13,7 +13,7 @@ from askless.exceptions import TableError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["choose_task", "class_codes", "numbers", "split_target"]
+__all__ = ["choose_task", "class_codes", "known_target", "numbers", "split_target"]
 
 MOST_CLASSES = 20  # of whole numbers; more of them are taken for a quantity
 
@@ -23,17 +23,24 @@ def split_target(
 ) -> tuple[pd.DataFrame, pd.Series, int]:
     """The features, the target, and how many rows without a target were dropped."""
     check_columns([target], list(frame.columns), "--target", path)
-    missing = frame[target].isna().to_numpy()
+    rows, y = known_target(frame[target], path, drop_missing=drop_missing)
+    return frame.iloc[rows].reset_index(drop=True).drop(columns=target), y, len(frame) - len(rows)
+
+
+def known_target(values: pd.Series, path: str, *, drop_missing: bool) -> tuple[np.ndarray, pd.Series]:
+    """The rows that have a target, and these targets; an error where one is missing and may not be dropped."""
+    missing = values.isna().to_numpy()
     n_missing = int(missing.sum())
     if n_missing and not drop_missing:
         raise TableError(
-            f"{path}: the target {target!r} is missing in {n_missing:,} of {len(frame):,} rows, the first in row "
-            f"{int(np.argmax(missing))} (counting from 0); fill them in, or leave them out by --drop-missing-target"
+            f"{path}: the target {values.name!r} is missing in {n_missing:,} of {len(values):,} rows, the first in "
+            f"row {int(np.argmax(missing))} (counting from 0); fill them in, or leave them out by "
+            "--drop-missing-target"
         )
-    kept = frame[~missing].reset_index(drop=True)
-    if len(kept) == 0:
+    rows = np.flatnonzero(~missing)
+    if len(rows) == 0:
         raise TableError(f"{path}: the table has no rows" + (" with a target" if n_missing else ""))
-    return kept.drop(columns=target), _whole(kept[target]), n_missing
+    return rows, _whole(values.iloc[rows].reset_index(drop=True))
 
 
 def _whole(values: pd.Series) -> pd.Series:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from askless.cli.tables import is_parquet, parquet
+from askless.cli.tables import is_parquet
 from askless.files import atomic_file
+from askless.tables.parquet import parquet
 
 if TYPE_CHECKING:
     import pandas as pd

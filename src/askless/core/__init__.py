@@ -1,10 +1,11 @@
 """The pure core: no training, files or network, and no torch. Everything here follows the array API standard."""
 
 from askless.core.arrays import Array
+from askless.core.choice import decide
 from askless.core.costs import CostModel, PerFeature, Uniform, cost_model
 from askless.core.interview import AnswerCodec, Event, Interview, Question
 from askless.core.protocols import Policy, Predictor, TruthPolicy
-from askless.core.rollout import Missing, askable, decide, rollout
+from askless.core.rollout import Missing, askable, rollout
 from askless.core.schema import Feature, Part, Schema
 from askless.core.state import Cases, State
 from askless.core.stopping import NOTHING_LEFT, MaxFeatures, Progress, StoppingRule

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like
+from askless.core.arrays import Array, array_namespace, constant_like, device
 from askless.core.schema import Schema
 from askless.core.state import State
 
@@ -15,7 +15,10 @@ __all__ = ["CostModel", "PerFeature", "Uniform", "cost_model"]
 
 
 class CostModel(Protocol):
-    """Prices for the next question, which may depend on what is known."""
+    """Prices for the next question, which may depend on what is known.
+
+    A model whose prices are the same in every state may say `fixed = True`; an interview then looks them up once.
+    """
 
     def prices(self, state: State) -> Array:
         """(n, features), the price of asking each feature next."""
@@ -29,10 +32,13 @@ class CostModel(Protocol):
 class Uniform:
     """Every question costs 1."""
 
+    fixed = True
+
     def prices(self, state: State) -> Array:
         """(n, features) of ones."""
         xp = array_namespace(state.x)
-        return xp.ones_like(state.asked, dtype=xp.float64)
+        one = xp.ones((1, 1), dtype=xp.float64, device=device(state.x))
+        return xp.broadcast_to(one, state.asked.shape)
 
     def weigh(self, scores: Array, state: State) -> Array:
         """Equal prices change no choice."""
@@ -41,6 +47,8 @@ class Uniform:
 
 class PerFeature:
     """One fixed price per feature. Prices are added up and reported; they do not change what is asked."""
+
+    fixed = True
 
     def __init__(self, prices: np.ndarray) -> None:
         self.by_feature = np.asarray(prices, dtype=np.float64)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from askless.core.choice import ceiling_of, choose
 from askless.core.costs import CostModel
 from askless.core.protocols import Policy, Predictor, refuse_truth
-from askless.core.rollout import decide
-from askless.core.schema import Feature, Part, Schema
+from askless.core.schema import Part, Schema
 from askless.core.state import State
-from askless.core.stopping import Progress, StoppingRule, as_rules, stop_reason
+from askless.core.stopping import StoppingRule, as_rules, first_stop_of_one, stop_reason
 from askless.exceptions import InterviewError
 
 __all__ = ["AnswerCodec", "Event", "Interview", "Question"]
@@ -49,15 +49,20 @@ class Event:
     prediction: dict[Any, float] = field(default_factory=dict)  # after the event
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class _Moment:
     """The interview between two events; `undo` goes back to the moment before."""
 
     state: State  # a batch of one
-    count: int = 0
-    spent: float = 0.0
-    postponed: tuple[int, ...] = ()
-    history: tuple[Event, ...] = field(default=())
+    output: np.ndarray  # (1, outputs) the prediction
+    count: int
+    spent: float
+    ceiling: np.ndarray  # (features,) infinity where a feature may be asked, else minus infinity
+    left: int  # how many may be asked
+    postponed: tuple[int, ...]
+    happened: tuple[str, int, Any, float]  # action, feature, value and cost of the event that led here
+    pick: int = -1  # what to ask now
+    fired: int = -1  # the rule that stopped the interview
 
 
 class Interview:
@@ -84,51 +89,52 @@ class Interview:
         self._policy, self._predictor = policy, predictor
         self._schema, self._codec = schema, codec
         self._costs, self._rules, self._describe = costs, as_rules(stopping), describe
-        blocked = np.zeros((1, len(schema)), dtype=bool)
+        allowed = np.ones(len(schema), dtype=bool)
         for name in unavailable:
-            blocked[0, schema.index(name)] = True
-        self._available = ~blocked
-        empty = State(
-            np.zeros((1, schema.n_columns), dtype=np.float32),
-            np.zeros((1, len(schema)), dtype=bool),
-            np.zeros((1, len(schema)), dtype=bool),
-        )
+            allowed[schema.index(name)] = False
+        nothing = np.zeros((1, len(schema)), dtype=bool)
+        empty = State(np.zeros((1, schema.n_columns), dtype=np.float32), nothing, nothing)
+        self._fixed = costs.prices(empty)[0].tolist() if getattr(costs, "fixed", False) else None
+        output = predictor.predict(empty)
+        ceiling = ceiling_of(allowed, empty.x)
         self._past: list[_Moment] = []
-        self._enter(_Moment(empty))
+        self._now = _Moment(empty, output, 0, 0.0, ceiling, int(allowed.sum()), (), ("", -1, None, 0.0))
+        self._decide()
         for name, value in (known or {}).items():
             self.tell(name, value)
-        self._past.clear()
+        self._given = len(self._past)  # moments that cannot be undone
 
     # What a caller reads
 
     @property
     def question(self) -> Question | None:
         """The next question; None when the interview is done."""
-        if self._pick < 0:
+        pick = self._now.pick
+        if pick < 0:
             return None
-        feature = self._schema.features[self._pick]
-        price = float(self._costs.prices(self._now.state)[0, self._pick])
-        return Question(feature.name, feature.kind, feature.choices, price, feature.parts)
+        feature = self._schema.features[pick]
+        return Question(feature.name, feature.kind, feature.choices, self._price(pick), feature.parts)
 
     @property
     def prediction(self) -> dict[Any, float]:
         """{class: probability}, or {"mean": .., "sd": ..}, from what is known so far."""
-        return self._describe(self._output, self._now.state)
+        now = self._now
+        return self._describe(now.output, now.state)
 
     @property
     def done(self) -> bool:
         """Whether there is no further question."""
-        return self._pick < 0
+        return self._now.pick < 0
 
     @property
     def stop_reason(self) -> str | None:
         """Why there is no further question; None while there is one."""
-        return self._stop_reason if self.done else None
+        return stop_reason(self._rules, self._now.fired) if self.done else None
 
     @property
     def history(self) -> tuple[Event, ...]:
         """What has happened so far, oldest first."""
-        return self._now.history
+        return tuple(self._event(moment) for moment in (*self._past, self._now)[1:])
 
     @property
     def cost(self) -> float:
@@ -139,77 +145,88 @@ class Interview:
 
     def answer(self, value: Any) -> None:
         """Answer the question: a value, or for a group a mapping from each column's name to its value."""
-        feature = self._asked_feature()
-        columns = self._encode(feature, value)
+        index = self._asked()
+        columns = self._codec.encode_answer(index, value)
         action = "unknown" if columns is None else "answer"  # a category that training has not seen tells nothing
-        self._advance(action, feature, columns, value, paid=True)
+        self._advance(action, index, columns, value, paid=True)
 
     def unknown(self) -> None:
         """The answer cannot be had: the question counts and is not asked again, and nothing is learned."""
-        self._advance("unknown", self._asked_feature(), None, None, paid=True)
+        self._advance("unknown", self._asked(), None, None, paid=True)
 
     def later(self) -> None:
         """Postpone the question until nothing else is left to ask."""
-        index = self._schema.index(self._asked_feature().name)
-        now = self._now
-        others = tuple(i for i in now.postponed if i != index)
-        self._past.append(now)
-        self._enter(replace(now, postponed=(*others, index)), Event("later", self._schema.names[index], None, 0.0))
+        index, now = self._asked(), self._now
+        postponed = (*(i for i in now.postponed if i != index), index)
+        happened = ("later", index, None, 0.0)
+        self._enter(_Moment(now.state, now.output, now.count, now.spent, now.ceiling, now.left, postponed, happened))
 
     def tell(self, name: str, value: Any) -> None:
         """Record a value that was not asked for, or correct an earlier answer; it costs nothing."""
-        feature = self._schema.features[self._schema.index(name)]
-        self._advance("tell", feature, self._encode(feature, value), value, paid=False)
+        index = self._schema.index(name)
+        self._advance("tell", index, self._codec.encode_answer(index, value), value, paid=False)
 
     def undo(self) -> None:
         """Take back the last answer, unknown, later or tell."""
-        if not self._past:
+        if len(self._past) == self._given:
             raise InterviewError("there is nothing to undo")
-        self._enter(self._past.pop())
+        self._now = self._past.pop()
 
     # How it works
 
-    def _asked_feature(self) -> Feature:
-        if self._pick < 0:
-            raise InterviewError(f"the interview is done ({self._stop_reason}); there is no question to answer")
-        return self._schema.features[self._pick]
+    def _asked(self) -> int:
+        pick = self._now.pick
+        if pick < 0:
+            raise InterviewError(f"the interview is done ({self.stop_reason}); there is no question to answer")
+        return pick
 
-    def _encode(self, feature: Feature, value: Any) -> np.ndarray | None:
-        return self._codec.encode_answer(self._schema.index(feature.name), value)
+    def _price(self, index: int) -> float:
+        return float(self._costs.prices(self._now.state)[0, index]) if self._fixed is None else self._fixed[index]
 
-    def _advance(self, action: str, feature: Feature, columns: np.ndarray | None, value: Any, *, paid: bool) -> None:
-        now, index = self._now, self._schema.index(feature.name)
-        x, asked, known = now.state.x.copy(), now.state.asked.copy(), now.state.known.copy()
-        x[0, feature.start : feature.stop] = 0.0 if columns is None else columns
-        asked[0, index] = True
-        known[0, index] = columns is not None
-        price = float(self._costs.prices(now.state)[0, index]) if paid else 0.0
-        moment = _Moment(
-            State(x, asked, known),
-            now.count + paid,
-            now.spent + price,
-            tuple(i for i in now.postponed if i != index),
-            now.history,
+    def _event(self, moment: _Moment) -> Event:
+        action, index, value, price = moment.happened
+        return Event(
+            action, self._schema.features[index].name, value, price, self._describe(moment.output, moment.state)
         )
-        self._past.append(now)
-        self._enter(moment, Event(action, feature.name, value, price))
 
-    def _enter(self, moment: _Moment, event: Event | None = None) -> None:
-        """Make `moment` the present one, with what led to it, and decide what to ask."""
-        self._output = self._predictor.predict(moment.state)
-        if event is not None:
-            told = replace(event, prediction=self._describe(self._output, moment.state))
-            moment = replace(moment, history=(*moment.history, told))
+    def _advance(self, action: str, index: int, columns: np.ndarray | None, value: Any, *, paid: bool) -> None:
+        now, feature = self._now, self._schema.features[index]
+        price = self._price(index) if paid else 0.0
+        ceiling, left = now.ceiling, now.left
+        if ceiling[index] > 0.0:
+            ceiling, left = ceiling.copy(), left - 1
+            ceiling[index] = -np.inf
+            state = now.state.answered(index, feature.start, feature.stop, columns)
+        else:  # told before, or unavailable
+            state = now.state.corrected(index, feature.start, feature.stop, columns)
+        postponed = now.postponed
+        if postponed:
+            postponed = tuple(i for i in postponed if i != index)
+        happened = (action, index, value, price)
+        output = self._predictor.predict(state)
+        self._enter(_Moment(state, output, now.count + paid, now.spent + price, ceiling, left, postponed, happened))
+
+    def _enter(self, moment: _Moment) -> None:
+        """Make `moment` the present one and decide what to ask."""
+        before = self._now
         self._now = moment
-        progress = Progress(moment.state, np.array([moment.count]), np.array([moment.spent]), self._output)
-        allowed = self._available & ~moment.state.asked
-        fresh = allowed.copy()
-        fresh[0, list(moment.postponed)] = False
-        if fresh.any():
-            pick, fired = decide(self._policy, progress, fresh, self._costs, self._rules)
-        else:  # what was postponed comes back, the longest postponed first
-            pick, fired = decide(self._policy, progress, allowed, self._costs, self._rules)
-            if pick[0] >= 0 and moment.postponed:
-                pick = np.array([moment.postponed[0]])
-        self._pick = int(pick[0])
-        self._stop_reason = stop_reason(self._rules, int(fired[0]))
+        try:
+            self._decide()
+        except BaseException:
+            self._now = before
+            raise
+        self._past.append(before)
+
+    def _decide(self) -> None:
+        now = self._now
+        now.fired = first_stop_of_one(self._rules, now.state, now.count, now.spent, now.output)
+        if now.fired >= 0 or not now.left:
+            return
+        if now.left == len(now.postponed):  # what was postponed comes back, the longest postponed first
+            now.pick = now.postponed[0]
+            return
+        ceiling = now.ceiling
+        if now.postponed:
+            ceiling = ceiling.copy()
+            ceiling[list(now.postponed)] = -np.inf
+        now.pick = choose(self._policy, now.state, ceiling, self._costs)

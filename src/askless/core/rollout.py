@@ -1,7 +1,7 @@
 """The one acquisition loop: hide, score, forbid, weigh cost, pick, reveal, stop.
 
-Evaluation, `predict`, plots and training's validation run `rollout`; an interview runs the same `decide` for one
-live case and lets a person reveal.
+Evaluation, `predict`, plots and training's validation run `rollout`; an interview decides likewise for one live case
+and lets a person reveal.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from typing import Any, Literal
 import numpy as np
 
 from askless.core.arrays import Array, array_namespace, constant_like, device, take_columns
+from askless.core.choice import ceiling_of, close, decide_below
 from askless.core.costs import CostModel, Uniform
 from askless.core.protocols import Policy, Predictor, refuse_truth
 from askless.core.schema import Schema
 from askless.core.state import Cases, State
-from askless.core.stopping import Progress, StoppingRule, as_rules, first_stop, stop_reason
+from askless.core.stopping import Progress, StoppingRule, as_rules, stop_reason
 from askless.core.trajectory import Trajectory
 
-__all__ = ["Missing", "askable", "decide", "rollout"]
+__all__ = ["Missing", "askable", "rollout"]
 
 Missing = Literal["skip", "answer"]
 """A missing value cannot be asked ("skip"), or asking it costs and answers "unknown" ("answer")."""
@@ -30,35 +31,6 @@ def askable(present: Array, missing: Missing, available: Array | None = None) ->
     xp = array_namespace(present)
     can = present if missing == "skip" else xp.ones_like(present)
     return can if available is None else can & available
-
-
-def decide(
-    policy: Policy,
-    progress: Progress,
-    allowed: Array,
-    costs: CostModel,
-    rules: Sequence[StoppingRule],
-    truth: Array | None = None,
-) -> tuple[Array, Array]:
-    """Which feature to ask next of each case, and which rule stopped it: (n,) each, -1 for none."""
-    xp = array_namespace(allowed)
-    state = progress.state
-    fired = first_stop(rules, progress)
-    open_ = allowed & (fired < 0)[:, None]
-    if not bool(xp.any(open_)):
-        return xp.full_like(fired, -1), fired
-    scores = policy.score(state) if truth is None else policy.score_with_truth(state, truth)  # type: ignore[attr-defined]
-    return _best(costs.weigh(scores, state), open_), fired
-
-
-def _best(scores: Array, allowed: Array) -> Array:
-    """(n,) the allowed feature with the highest score; -1 where none is allowed. NaN counts as the lowest score."""
-    xp = array_namespace(scores)
-    lowest = xp.finfo(scores.dtype).min
-    floor = xp.full_like(scores, lowest)
-    ranked = xp.where(allowed, xp.where(scores > lowest, scores, floor), xp.full_like(scores, -xp.inf))
-    pick = xp.astype(xp.argmax(ranked, axis=1), xp.int64)
-    return xp.where(xp.any(allowed, axis=1), pick, xp.full_like(pick, -1))
 
 
 def rollout(
@@ -81,23 +53,23 @@ def rollout(
     if not allow_truth:
         refuse_truth(policy)
     needs_truth = getattr(policy, "needs_truth", False)
-    column_feature = constant_like(schema.column_feature, cases.x)
     n, n_features = cases.present.shape
     can_ask = askable(cases.present, missing, available)
     start = xp.zeros((n, n_features), dtype=xp.bool, device=device(cases.x)) if known is None else known
-    state = State.of(cases, column_feature, start)
+    state = State.of(cases, constant_like(schema.column_feature, cases.x), start)
     zeros = xp.zeros(n, dtype=xp.float64, device=device(cases.x))
     progress = Progress(state, xp.astype(zeros, xp.int64), zeros, predictor.predict(state))
+    ceiling = ceiling_of(can_ask & ~start, cases.x)
     steps: list[Array] = []
-    trail = [progress]
+    predictions, spent = [progress.prediction], [progress.spent]  # not the states: they are large
     for _ in range(n_features + 1):
-        pick, fired = decide(policy, progress, can_ask & ~state.asked, costs, rules, cases.x if needs_truth else None)
+        pick, fired = decide_below(policy, progress, ceiling, costs, rules, cases.x if needs_truth else None)
         asks = pick >= 0
         if not bool(xp.any(asks)):
             break
         first = xp.where(asks, pick, xp.zeros_like(pick))
         price = xp.where(asks, take_columns(costs.prices(state), first), zeros)
-        state = state.after(pick, cases, column_feature)
+        state, ceiling = state.after(pick, cases, schema), close(ceiling, pick)
         progress = Progress(
             state,
             progress.count + xp.astype(asks, xp.int64),
@@ -105,11 +77,12 @@ def rollout(
             predictor.predict(state),
         )
         steps.append(pick)
-        trail.append(progress)
+        predictions.append(progress.prediction)
+        spent.append(progress.spent)
     return Trajectory(
         order=to_numpy(xp.stack(steps, axis=1)) if steps else np.empty((n, 0), dtype=np.int64),
-        predictions=to_numpy(xp.stack([p.prediction for p in trail], axis=1)),
-        cost=to_numpy(xp.stack([p.spent for p in trail], axis=1)),
+        predictions=to_numpy(xp.stack(predictions, axis=1)),
+        cost=to_numpy(xp.stack(spent, axis=1)),
         stop_reason=np.array([stop_reason(rules, i) for i in to_numpy(fired).tolist()], dtype=object),
         feature_names=schema.names,
     )

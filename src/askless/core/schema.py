@@ -100,8 +100,17 @@ class Schema:
     @cached_property
     def column_feature(self) -> np.ndarray:
         """(columns,) the feature that each encoded column belongs to."""
-        widths = [feature.stop - feature.start for feature in self.features]
-        return np.repeat(np.arange(len(self.features)), widths)
+        return np.repeat(np.arange(len(self.features)), self.widths)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """(features,) the first encoded column of each."""
+        return np.array([feature.start for feature in self.features])
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        """(features,) how many encoded columns each has."""
+        return np.array([feature.stop - feature.start for feature in self.features])
 
     @cached_property
     def prices(self) -> np.ndarray:

@@ -11,7 +11,16 @@ import numpy as np
 from askless.core.arrays import Array, array_namespace, device
 from askless.core.state import State
 
-__all__ = ["NOTHING_LEFT", "MaxFeatures", "Progress", "StoppingRule", "as_rules", "first_stop", "stop_reason"]
+__all__ = [
+    "NOTHING_LEFT",
+    "MaxFeatures",
+    "Progress",
+    "StoppingRule",
+    "as_rules",
+    "first_stop",
+    "first_stop_of_one",
+    "stop_reason",
+]
 
 NOTHING_LEFT = "nothing left to ask"
 
@@ -47,6 +56,8 @@ class MaxFeatures:
 
     def stops(self, progress: Progress) -> Array:
         """True once `limit` questions were asked."""
+        if isinstance(progress.count, np.ndarray):
+            return progress.count >= self.limit
         return progress.count >= array_namespace(progress.count).asarray(self.limit)
 
     def config(self) -> dict[str, Any]:
@@ -66,12 +77,35 @@ def as_rules(stopping: StoppingRule | Sequence[StoppingRule] | None) -> tuple[St
 
 def first_stop(rules: Sequence[StoppingRule], progress: Progress) -> Array:
     """(n,) the position of the first rule that stops each case; -1 where none does."""
+    if isinstance(progress.count, np.ndarray):
+        fired = np.full(len(progress.count), -1)
+        for i, rule in enumerate(rules):
+            now = np.asarray(rule.stops(progress))
+            if now.any():
+                fired[now & (fired < 0)] = i
+        return fired
     xp = array_namespace(progress.count)
     fired = xp.full(progress.count.shape, -1, dtype=xp.int64, device=device(progress.count))
     for i, rule in enumerate(rules):
         now = rule.stops(progress) & (fired < 0)
         fired = xp.where(now, xp.full_like(fired, i), fired)
     return fired
+
+
+def first_stop_of_one(
+    rules: Sequence[StoppingRule], state: State, count: int, spent: float, prediction: Array
+) -> int:
+    """The position of the first rule that stops a single case; -1 where none does."""
+    progress = None
+    for i, rule in enumerate(rules):
+        if type(rule) is MaxFeatures:  # there is one in every interview, and this is much faster
+            if count >= rule.limit:
+                return i
+            continue
+        progress = progress or Progress(state, np.array([count]), np.array([spent]), prediction)
+        if rule.stops(progress)[0]:
+            return i
+    return -1
 
 
 def stop_reason(rules: Sequence[StoppingRule], fired: int) -> str:

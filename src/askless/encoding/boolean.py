@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from askless.core.schema import Part
-from askless.encoding.cells import family, is_missing, number, parsed, read_cells, shown
+from askless.encoding.cells import PLAIN, family, is_missing, number, parsed, read_cells, shown
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
@@ -46,6 +46,13 @@ class BooleanCodec(PartCodec):
         signs = read_cells(values, _sign)
         present = ~np.isnan(signs)
         return Encoded(np.where(present, signs, 0.0).astype(np.float32)[:, None], present)
+
+    def encode_one(self, cell: Any) -> list[float] | None:
+        """-1 for no, +1 for yes."""
+        if type(cell) not in PLAIN:
+            return super().encode_one(cell)
+        sign = _sign(cell)
+        return None if sign != sign else [sign]
 
     def to_json(self) -> dict[str, Any]:
         """Nothing but its name."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from askless.core.schema import Part
-from askless.encoding.cells import distinct, family, is_missing, key, parsed, plain, read_cells, shown
+from askless.encoding.cells import PLAIN, distinct, family, is_missing, key, parsed, plain, read_cells, shown
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
@@ -90,6 +90,17 @@ class CategoryCodec(PartCodec):
         x = np.zeros((len(codes), self.width), dtype=np.float32)
         x[rows, codes[rows].astype(np.intp)] = 1.0
         return Encoded(x, ~np.isnan(codes))
+
+    def encode_one(self, cell: Any) -> list[float] | None:
+        """1 in the column of the choice."""
+        code = self._code(cell) if type(cell) in PLAIN else STRANGE
+        if code == STRANGE:
+            return super().encode_one(cell)
+        columns = [0.0] * self.width
+        if code != code:
+            return None
+        columns[int(code)] = 1.0
+        return columns
 
     def _code(self, cell: Any) -> float:
         """The position of the choice; NaN where it is missing or unseen; STRANGE where no choice is of its sort."""

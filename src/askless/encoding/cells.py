@@ -18,6 +18,7 @@ import numpy as np
 from askless.encoding.errors import BadCell, CellTypeError
 
 __all__ = [
+    "PLAIN",
     "Distinct",
     "as_numbers",
     "distinct",
@@ -36,6 +37,7 @@ DATE_ADVICE = "dates, times and durations are not read; turn it into a number, s
 MISSING_TEXT = frozenset({"", "na", "n/a", "<na>", "nan", "null", "?"})  # after strip() and casefold()
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
 _DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+PLAIN = frozenset({str, int, float, bool})  # types of cells that need no second look
 _WHOLE = re.compile(r"(-?\d+)\.0")
 _SHOWN = 60
 

@@ -48,6 +48,14 @@ class PartCodec(ABC):
     def encode(self, values: np.ndarray) -> Encoded:
         """Encode cells (n,); raises `BadCell`."""
 
+    def encode_one(self, cell: Any) -> list[float] | None:
+        """The columns of a single cell, None where it is missing: what `encode` gives, and perhaps sooner."""
+        cells = np.empty(1, dtype=object)
+        cells[0] = cell
+        encoded = self.encode(cells)
+        columns: list[float] = encoded.x[0].tolist()
+        return columns if encoded.present[0] else None
+
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """What the codec learned, without its kind and its name."""

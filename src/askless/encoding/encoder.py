@@ -10,7 +10,7 @@ import numpy as np
 
 from askless.core.schema import Feature, Schema
 from askless.core.state import Cases
-from askless.encoding.cells import is_missing, shown
+from askless.encoding.cells import PLAIN, is_missing, shown
 from askless.encoding.codec import PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.features import FeatureCodec, plan_costs, plan_features
@@ -121,16 +121,25 @@ class TableEncoder:
 
         A group is answered by a mapping from its columns' names to values; what is left out is missing.
         """
-        described, codec = self.schema.features[feature], self._features[feature]
-        names = [part.name for part in described.parts]
-        given = self._by_part(described, names, answer)
-        x = np.zeros((1, codec.width), dtype=np.float32)
+        codec = self._features[feature]
         try:
-            present = codec.encode_into(x, [_cell(given.get(name)) for name in names])
+            if type(answer) in PLAIN and len(codec.parts) == 1:
+                columns = codec.parts[0].encode_one(answer)
+            else:
+                columns = codec.encode_one(self._cells(self.schema.features[feature], answer))
         except BadCell as bad:
-            accepts = codec.parts[names.index(bad.column)].accepts
-            raise bad.in_answer(described.name, accepts) from None
-        return x[0] if present[0] else None
+            bad.column = bad.column or codec.parts[0].part.name
+            accepts = next(part.accepts for part in codec.parts if part.part.name == bad.column)
+            raise bad.in_answer(codec.name, accepts) from None
+        return None if columns is None else np.array(columns, dtype=np.float32)
+
+    def _cells(self, feature: Feature, answer: Any) -> Sequence[Any]:
+        """A cell for each part of the feature."""
+        if len(feature.parts) == 1 and not isinstance(answer, Mapping):
+            return (answer,)
+        names = [part.name for part in feature.parts]
+        given = self._by_part(feature, names, answer)
+        return [given.get(name) for name in names]
 
     def _by_part(self, feature: Feature, names: list[str], answer: Any) -> Mapping[str, Any]:
         """The answer as a mapping from the names of the feature's parts."""
@@ -200,10 +209,3 @@ def _fit_column(columns: Columns, position: int, row_numbers: Sequence[int] | No
     except BadCell as bad:
         bad.column = columns.names[position]
         raise bad.in_table(row_numbers) from None
-
-
-def _cell(value: Any) -> np.ndarray:
-    """A column of one cell."""
-    cells = np.empty(1, dtype=object)
-    cells[0] = value
-    return cells

@@ -57,6 +57,22 @@ class FeatureCodec:
             present |= encoded.present
         return present
 
+    def encode_one(self, cells: Iterable[Any]) -> list[float] | None:
+        """The columns of one answer, given by a cell for each part; None where no part is present."""
+        columns: list[float] = []
+        present = False
+        for part, cell in zip(self.parts, cells, strict=True):
+            try:
+                encoded = part.encode_one(cell)
+            except BadCell as bad:
+                bad.column = part.part.name
+                raise
+            columns += [0.0] * part.width if encoded is None else encoded
+            if self.flagged:
+                columns.append(float(encoded is not None))
+            present = present or encoded is not None
+        return columns if present else None
+
 
 def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) -> list[tuple[str, tuple[int, ...]]]:
     """Each feature's name and the positions of its columns; a group stands where its first column does."""

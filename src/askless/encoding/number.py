@@ -8,7 +8,7 @@ import numpy as np
 
 from askless.core.schema import Part
 from askless.encoding.cells import as_numbers
-from askless.encoding.channels import Channel, Linear, Rank, SignedLog, Standardised, halved
+from askless.encoding.channels import LARGEST, Channel, Linear, Rank, SignedLog, Standardised, half_of, halved
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.table import Column
 
@@ -60,6 +60,13 @@ class NumberCodec(PartCodec):
             x[:, i] = channel(half)
         x[~present] = 0.0
         return Encoded(x, present)
+
+    def encode_one(self, cell: Any) -> list[float] | None:
+        """The channels of a plain number in plain Python; all else goes the long way."""
+        if (type(cell) is float or type(cell) is int) and -LARGEST <= cell <= LARGEST:
+            half = half_of(cell)
+            return [channel.one(half) for channel in self.channels]
+        return super().encode_one(cell)
 
     def to_json(self) -> dict[str, Any]:
         """The range and the channels."""

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
+from numpy import fmax
 
 from askless.core.arrays import Array, array_namespace, constant_like
+from askless.core.state import Answer, Answers, State
 
 __all__ = ["Network"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Network:
-    """A multilayer perceptron over (values, mask): the first layer has one weight block for each of the two."""
+    """A multilayer perceptron over (values, mask): the first layer has one weight block for each of the two.
+
+    The first layer is linear in what is known. With numpy, `hidden` and `outputs` therefore keep its sums in the
+    state's memo, and an answer only adds the weights of its own columns to the sums of the state before.
+    """
 
     value_weight: np.ndarray  # (columns, hidden)
     mask_weight: np.ndarray  # (features, hidden)
@@ -23,12 +31,10 @@ class Network:
 
     def features(self, x: Array, known: Array) -> Array:
         """(n, hidden): what the last layer sees, from values (n, columns) and the mask of known features."""
-        xp = array_namespace(x)
-        mask = xp.astype(known, x.dtype)
-        h = x @ _as(self.value_weight, x) + mask @ _as(self.mask_weight, x) + _as(self.biases[0], x)
+        h = _relu(self._dense(x, known))
         for weight, bias in zip(self.weights[:-1], self.biases[1:-1], strict=True):
-            h = _relu(h) @ _as(weight, x) + _as(bias, x)
-        return _relu(h)
+            h = _relu(h @ _as(weight, x) + _as(bias, x))
+        return h
 
     def head(self, hidden: Array) -> Array:
         """(n, outputs) from what `features` returned."""
@@ -37,6 +43,119 @@ class Network:
     def __call__(self, x: Array, known: Array) -> Array:
         """(n, outputs) from values (n, columns) and the mask of known features."""
         return self.head(self.features(x, known))
+
+    # From one state to the next
+
+    def hidden(self, state: State) -> Array:
+        """(n, hidden), what `features` gives for the state; (hidden,) for a single case in numpy."""
+        if _is_single(state):
+            return self._single(state)[:-1]
+        if not isinstance(state.x, np.ndarray):
+            return self.features(state.x, state.known)
+        return self._many(state).copy()
+
+    def outputs(self, state: State) -> Array:
+        """(n, outputs), what a call gives for the state; (outputs,) for a single case in numpy."""
+        if _is_single(state):
+            return self._single(state).dot(self._later[2])
+        if not isinstance(state.x, np.ndarray):
+            return self(state.x, state.known)
+        if state.nothing_known:
+            shape, dtype = (len(state), len(self.biases[0])), np.result_type(state.x, self.biases[0])
+            state.memo[self] = _Running.of(np.full(shape, self.biases[0], dtype), self)
+            return np.broadcast_to(self._blank, (len(state), *self._blank.shape))
+        outputs = self._many(state).dot(self.weights[-1])
+        outputs += self.biases[-1]
+        return outputs
+
+    @cached_property
+    def _blank(self) -> np.ndarray:
+        """(outputs,) where nothing is known."""
+        columns, features = len(self.value_weight), len(self.mask_weight)
+        blank = self(np.zeros((1, columns), self.value_weight.dtype), np.zeros((1, features), dtype=bool))
+        row: np.ndarray = blank[0]
+        return row
+
+    @cached_property
+    def _later(self) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray, np.ndarray]:
+        """For a single case: zeros and weights for each layer between, and those of the last.
+
+        Every hidden layer ends with a one, which stands for the next bias: a call of numpy takes longer than what it
+        computes here.
+        """
+        joined = [np.vstack(pair) for pair in zip(self.weights, self.biases[1:], strict=True)]
+        ones = [np.eye(len(w), 1, 1 - len(w), dtype=w.dtype) for w in joined[:-1]]
+        weights = [*map(np.hstack, zip(joined[:-1], ones, strict=True)), joined[-1]]
+        *between, last = [(np.zeros(len(w), w.dtype), w) for w in weights]
+        return between, *last
+
+    def _single(self, state: State) -> np.ndarray:
+        """(hidden + 1,) the last hidden layer of a single case, and a one."""
+        memo, told = state.memo, state.told
+        h = memo.get(self)
+        if h is None:
+            before = told.before.get(self) if type(told) is Answer else None
+            if before is None:
+                h = np.append(self._dense(state.x, state.known), np.ones(1, state.x.dtype))
+            else:
+                h = told.values.dot(self._block(told.feature, told.start, told.stop))  # type: ignore[union-attr]
+                h += before
+            memo[self] = h
+        between, zeros, _ = self._later
+        for zero, weight in between:
+            h = fmax(h, zero).dot(weight)
+        last: np.ndarray = fmax(h, zeros)
+        return last
+
+    def _many(self, state: State) -> np.ndarray:
+        """(n, hidden) the last hidden layer of many cases, in memory that the next call overwrites."""
+        running = state.memo.get(self)
+        if running is None:
+            running = state.memo[self] = self._moved(state) or _Running.of(self._dense(state.x, state.known), self)
+        h: np.ndarray = fmax(running.sums, _zeros(running.sums.shape, running.sums.dtype), out=running.layers[0])
+        for weight, bias, out in zip(self.weights[:-1], self.biases[1:-1], running.layers[1:], strict=True):
+            h = np.dot(h, weight, out=out)
+            h += bias
+            fmax(h, _zeros(h.shape, h.dtype), out=h)
+        return h
+
+    def _moved(self, state: State) -> _Running | None:
+        """The running sums of the state before, with what was told; the state before has to begin anew."""
+        told = state.told
+        running: _Running | None = told.before.pop(self, None) if isinstance(told, Answers) else None
+        if running is None or not isinstance(told, Answers):
+            return None
+        added = running.spare[: len(told.rows)]
+        for feature, start, stop in told.runs:
+            described = told.schema.features[feature]
+            block = self._block(feature, described.start, described.stop)
+            np.dot(told.values[start:stop, : len(block)], block[:, :-1], out=added[start:stop])
+        if told.places is None:
+            running.sums[told.rows] += added
+        else:
+            running.sums += np.take(added, told.places, axis=0, out=running.layers[0], mode="clip")
+        return running
+
+    def _block(self, feature: int, start: int, stop: int) -> np.ndarray:
+        """(1 + stop - start, hidden + 1) the weights of a feature's mask and its columns; the last unit is left."""
+        block = self._blocks.get(feature)
+        if block is None:
+            rows = np.vstack([self.mask_weight[feature], self.value_weight[start:stop]])
+            block = self._blocks[feature] = np.hstack([rows, np.zeros((len(rows), 1), rows.dtype)])
+        return block
+
+    @cached_property
+    def _blocks(self) -> dict[int, np.ndarray]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def _dense(self, x: Array, known: Array) -> Array:
+        mask = array_namespace(x).astype(known, x.dtype)
+        return x @ _as(self.value_weight, x) + mask @ _as(self.mask_weight, x) + _as(self.biases[0], x)
+
+    # Files
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Every weight by a name."""
@@ -73,8 +192,32 @@ class Network:
         return self
 
 
+@dataclass(slots=True)
+class _Running:
+    """The first layer's sums of many cases, and memory for every hidden layer."""
+
+    sums: np.ndarray  # (n, hidden)
+    spare: np.ndarray  # (n, hidden)
+    layers: list[np.ndarray]
+
+    @classmethod
+    def of(cls, sums: np.ndarray, network: Network) -> _Running:
+        layers = [np.empty((len(sums), len(bias)), sums.dtype) for bias in network.biases[:-1]]
+        return cls(sums, np.empty_like(sums), layers)
+
+
+def _is_single(state: State) -> bool:
+    return type(state.told) is Answer or (isinstance(state.x, np.ndarray) and len(state) == 1)
+
+
 def _as(weight: np.ndarray, like: Array) -> Array:
     return weight if isinstance(like, np.ndarray) else constant_like(weight, like, dtype=like.dtype)
+
+
+@lru_cache(maxsize=8)
+def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+    """numpy compares two arrays three times as fast as an array with a number."""
+    return np.zeros(shape, dtype)
 
 
 def _relu(h: Array) -> Array:

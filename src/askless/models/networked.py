@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 import numpy as np
 
 from askless.core.arrays import Array, array_namespace, constant_like
-from askless.core.state import State
+from askless.core.state import Answer, State
 from askless.models.network import Network
 
 __all__ = ["NetPolicy", "NetPredictor"]
@@ -26,12 +27,8 @@ class NetPolicy:
 
     def score(self, state: State) -> Array:
         """(n, features), higher is asked sooner."""
-        scores = self.network(state.x, state.known)
-        if self.first is None:
-            return scores
-        xp = array_namespace(scores)
-        empty = ~xp.any(state.known, axis=1)
-        return xp.where(empty[:, None], constant_like(self.first, scores, dtype=scores.dtype)[None, :], scores)
+        scores = self.network.outputs(state)
+        return scores[None] if type(state.told) is Answer else _or_else(self.first, scores, state)
 
     def config(self) -> dict[str, Any]:
         """Nothing but the arrays matters."""
@@ -73,20 +70,26 @@ class NetPredictor:
 
     def predict(self, state: State) -> Array:
         """(n, classes) probabilities, or (n, 1) means."""
-        outputs = self.network(state.x, state.known)
+        outputs = self.network.outputs(state)
+        told = _softmax(outputs) if self.classes else self._mean(outputs)
+        return told[None] if type(state.told) is Answer else _or_else(self.prior, told, state)
+
+    def _mean(self, outputs: Array) -> Array:
+        """In the target's units, in double precision."""
+        if isinstance(outputs, np.ndarray):
+            return outputs.astype(np.float64) * self.scale + self.offset
         xp = array_namespace(outputs)
-        told = _softmax(outputs) if self.classes else xp.astype(outputs, xp.float64) * self.scale + self.offset
-        empty = ~xp.any(state.known, axis=1)
-        return xp.where(empty[:, None], constant_like(self.prior, told, dtype=told.dtype)[None, :], told)
+        return xp.astype(outputs, xp.float64) * self.scale + self.offset
 
     def spread(self, state: State) -> Array | None:
         """(n,) the standard deviation of a regression's prediction, where it was learned."""
         if self.spread_weight is None:
             return None
-        xp = array_namespace(state.x)
-        hidden = self.network.features(state.x, state.known)
+        hidden = self.network.hidden(state)
+        xp = array_namespace(hidden)
         weight = constant_like(self.spread_weight, hidden, dtype=hidden.dtype)
-        return xp.exp(0.5 * (hidden @ weight[:-1] + weight[-1])) * self.scale
+        spread = xp.exp(0.5 * (hidden @ weight[:-1] + weight[-1])) * self.scale
+        return spread if hidden.ndim > 1 else spread[None]
 
     def config(self) -> dict[str, Any]:
         """The task and the target's scale."""
@@ -117,7 +120,38 @@ class NetPredictor:
         )
 
 
+def _or_else(blank: np.ndarray | None, outputs: Array, state: State) -> Array:
+    """(n, outputs), with `blank` (outputs,) for the cases of which nothing is known, if there is such a row."""
+    if not isinstance(outputs, np.ndarray):
+        if blank is None:
+            return outputs
+        xp = array_namespace(outputs)
+        empty = ~xp.any(state.known, axis=1)
+        return xp.where(empty[:, None], constant_like(blank, outputs, dtype=outputs.dtype)[None, :], outputs)
+    if outputs.ndim == 1:  # a single case
+        return (outputs if blank is None or not state.nothing_known else blank.astype(outputs.dtype))[None]
+    if blank is None:
+        return outputs
+    if state.nothing_known:
+        return np.broadcast_to(blank.astype(outputs.dtype), outputs.shape)
+    outputs[state.unknown_cases] = blank
+    return outputs
+
+
 def _softmax(logits: Array) -> Array:
-    xp = array_namespace(logits)
-    raised = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
-    return raised / xp.sum(raised, axis=1, keepdims=True)
+    """Over the last axis."""
+    if not isinstance(logits, np.ndarray):
+        xp = array_namespace(logits)
+        raised = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+        return raised / xp.sum(raised, axis=1, keepdims=True)
+    if logits.ndim == 1:  # a single case: Python is faster than five calls of numpy
+        numbers = logits.tolist()
+        most = max(numbers)
+        powers = [exp(number - most) for number in numbers]
+        total = sum(powers)
+        return np.array([power / total for power in powers], logits.dtype)
+    across = np.ascontiguousarray(logits.T)  # (outputs, n): numpy works along long rows
+    across -= across.max(axis=0)
+    np.exp(across, out=across)
+    across /= across.sum(axis=0)
+    return across.T

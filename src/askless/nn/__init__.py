@@ -1,7 +1,24 @@
-"""Networks over partial records, the Concrete relaxation, and noise that is drawn once. Imports torch."""
+"""Networks over partial records, the Concrete relaxation, and noise that is drawn once. Imports torch.
 
-from askless.nn.concrete import relaxed_selection
-from askless.nn.masked import MaskedMLP, MaskedTrunk, PolicyPredictor
-from askless.nn.noise import NoiseBank, gumbel_noise
+Gradients are written out rather than left to autograd: a pass through a network knows its own way back.
+"""
 
-__all__ = ["MaskedMLP", "MaskedTrunk", "NoiseBank", "PolicyPredictor", "gumbel_noise", "relaxed_selection"]
+from askless.nn.concrete import relaxed_gradient, relaxed_selection
+from askless.nn.layers import Dropout, Layers, Pass
+from askless.nn.masked import Layout, MaskedMLP, PolicyPredictor, mask_gradient, masked_inputs
+from askless.nn.noise import GumbelBank, gumbel_noise
+
+__all__ = [
+    "Dropout",
+    "GumbelBank",
+    "Layers",
+    "Layout",
+    "MaskedMLP",
+    "Pass",
+    "PolicyPredictor",
+    "gumbel_noise",
+    "mask_gradient",
+    "masked_inputs",
+    "relaxed_gradient",
+    "relaxed_selection",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -12,6 +12,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from askless.core import Cases, Missing, Schema, askable
+from askless.nn import Layout, masked_inputs
+from askless.tables import Scratch
 
 __all__ = ["Problem", "Task", "Tensors"]
 
@@ -31,6 +33,7 @@ class Problem:
     n_classes: int  # 0 for a regression
     max_features: int
     missing: Missing = "skip"
+    scratch: Scratch = field(default_factory=Scratch)  # where large arrays go
 
     @property
     def n_outputs(self) -> int:
@@ -53,9 +56,12 @@ class Problem:
         counts = np.bincount(self.y_train, minlength=self.n_classes)
         return torch.from_numpy(np.log(counts / counts.sum())).float()
 
-    def tensors(self, part: Literal["train", "valid"]) -> Tensors:
-        """The rows of one part as torch tensors."""
+    def tensors(self, part: Literal["train", "valid"], at_most: int | None = None) -> Tensors:
+        """The rows of one part as torch tensors; where there are more than `at_most`, every n-th."""
         cases, y = (self.train, self.y_train) if part == "train" else (self.valid, self.y_valid)
+        if at_most is not None and len(y) > at_most:
+            stride = -(-len(y) // at_most)
+            cases, y = Cases(cases.x[::stride].copy(), cases.present[::stride].copy()), y[::stride]
         present = torch.from_numpy(cases.present)
         offset, scale = self.target_scale
         target = (
@@ -68,7 +74,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Tensors:
-    """Rows as torch tensors, and how to mask them."""
+    """Rows as torch tensors, what networks take of them, and how they are scored."""
 
     x: Tensor  # (n, columns)
     present: Tensor  # (n, features) bool
@@ -80,27 +86,29 @@ class Tensors:
         return len(self.x)
 
     @cached_property
-    def column_feature(self) -> Tensor:
-        """(columns,) the feature of each column."""
-        return torch.from_numpy(self.problem.schema.column_feature)
+    def layout(self) -> Layout:
+        """Which feature each column belongs to."""
+        return Layout(torch.from_numpy(self.problem.schema.column_feature))
 
     @cached_property
-    def _width(self) -> int | None:
-        """The number of columns of every feature, if it is the same for all."""
-        counts = np.bincount(self.problem.schema.column_feature)
-        return int(counts[0]) if (counts == counts[0]).all() else None
+    def complete(self) -> bool:
+        """Whether no value is missing."""
+        return bool(self.present.all())
 
-    def masked(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Values (b, columns) times the mask (b, features) of their features."""
-        if self._width == 1:
-            return x * mask
-        if self._width is not None:  # broadcasting is several times faster than indexing, above all backward
-            b, features = mask.shape
-            return (x.view(b, features, self._width) * mask.unsqueeze(2)).view(b, -1)
-        return x * mask.index_select(1, self.column_feature)
+    def inputs(self, x: Tensor, mask: Tensor) -> Tensor:
+        """What networks take (b, columns + features), from values (b, columns) and a mask (b, features) in [0, 1]."""
+        return masked_inputs(x, mask, self.layout)
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """(b,) cross-entropy in nats, or the squared error of the standardised target."""
         if self.problem.task == "classification":
             return functional.cross_entropy(outputs, y, reduction="none")
         return (outputs[:, 0] - y).square()
+
+    def loss_gradient(self, outputs: Tensor, y: Tensor) -> Tensor:
+        """(b, outputs) the gradient of each row's loss."""
+        if self.problem.task == "regression":
+            return 2.0 * (outputs - y[:, None])
+        gradient = torch.softmax(outputs, dim=1)
+        gradient.numpy()[np.arange(len(y)), y.numpy()] -= 1.0
+        return gradient

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from askless.exceptions import CheckpointError
 from askless.training.checkpoint import Checkpoint, Snapshot
+from askless.training.optimizer import AdamW
 from askless.training.progress import Progress
 
 __all__ = ["Learner", "Phase", "Row", "enough_epochs", "train"]
@@ -36,8 +37,8 @@ class Learner(Protocol):
         """The batches of one epoch, each a tensor of indices."""
         ...
 
-    def loss(self, batch: Tensor, temperature: float) -> Tensor:
-        """The mean loss of a batch; it may move the learner's own state on."""
+    def gradients(self, batch: Tensor, temperature: float) -> Tensor:
+        """The mean loss of a batch; leaves its gradients with the parameters, and may move the learner's state on."""
         ...
 
     def validate(self, module: Any, temperature: float) -> dict[str, float]:
@@ -62,6 +63,7 @@ class Phase:
     temperature: tuple[float, float] | None = None  # geometric from the first to the last over the first 80 %
     average: float = 0.0  # decay of the exponential moving average of the weights; 0 for none
     validate_every: int = 1  # epochs
+    validate_from: float = 0.0  # share of the epochs that pass before the first validation
     monitor: str = "loss"  # what early stopping watches
     select: str = "loss"  # what the returned weights are best in
     patience: int | None = None  # validations without improvement before the phase ends
@@ -142,7 +144,7 @@ def _run_phase(
 ) -> None:
     learner = phase.learner
     parameters = [p for p in learner.module.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(parameters, lr=phase.lr, weight_decay=phase.weight_decay, fused=True)
+    optimizer = AdamW(parameters, phase.weight_decay)
     averaged = _Average(learner.module, phase.average)
     if resumed is None:
         learner.begin()
@@ -151,7 +153,7 @@ def _run_phase(
     while run.epoch < phase.epochs and not _exhausted(phase, run.best):
         row = _run_epoch(phase, run, optimizer, averaged)
         run.epoch += 1
-        if run.epoch % phase.validate_every == 0 or run.epoch == phase.epochs:
+        if _validates(phase, run.epoch):
             losses = learner.validate(averaged.module, _temperature(phase, run.epoch / phase.epochs))
             row |= {f"valid_{name}": value for name, value in losses.items()}
             _note_validation(phase, run, losses, averaged.module)
@@ -163,7 +165,7 @@ def _run_phase(
         learner.module.load_state_dict(run.best.weights)
 
 
-def _run_epoch(phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, averaged: _Average) -> Row:
+def _run_epoch(phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> Row:
     batches = phase.learner.batches(run.generator)
     total = torch.zeros(())
     fraction = 0.0
@@ -181,14 +183,16 @@ def _run_epoch(phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, averag
     return row if phase.temperature is None else row | {"temperature": _temperature(phase, fraction)}
 
 
-def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: torch.optim.Optimizer) -> Tensor:
-    for group in optimizer.param_groups:
-        group["lr"] = lr
-    loss = phase.learner.loss(batch, temperature)
-    optimizer.zero_grad(set_to_none=True)
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
-    return loss.detach()
+def _validates(phase: Phase, epoch: int) -> bool:
+    """Whether the weights are validated after so many epochs; counted from the last one, which always is."""
+    return epoch >= phase.validate_from * phase.epochs and (phase.epochs - epoch) % phase.validate_every == 0
+
+
+def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: AdamW) -> Tensor:
+    optimizer.zero_grad()
+    loss = phase.learner.gradients(batch, temperature)
+    optimizer.step(lr)
+    return loss
 
 
 def _learning_rate(phase: Phase, fraction: float, one_step: float) -> float:
@@ -243,14 +247,13 @@ class _Average:
                 kept.copy_(now)
 
 
-def _snapshot(phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, averaged: _Average) -> Snapshot:
+def _snapshot(phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> Snapshot:
     tensors = {"generator": run.generator.get_state()}
     tensors |= {f"module.{name}": t for name, t in phase.learner.module.state_dict().items()}
     tensors |= {f"average.{name}": t for name, t in averaged.module.state_dict().items()}
     tensors |= {f"best.{name}": t for name, t in run.best.weights.items()}
     tensors |= {f"learner.{name}": t for name, t in phase.learner.tensors().items()}
-    for i, parameter in enumerate(optimizer.param_groups[0]["params"]):
-        tensors |= {f"optimizer.{i}.{name}": t for name, t in optimizer.state[parameter].items()}
+    tensors |= {f"optimizer.{name}": t for name, t in optimizer.tensors().items()}
     notes: dict[str, Any] = {
         "phase": run.phase,
         "epoch": run.epoch,
@@ -263,18 +266,16 @@ def _snapshot(phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, average
     return Snapshot(tensors, notes)
 
 
-def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: torch.optim.Optimizer, averaged: _Average) -> None:
+def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> None:
     def part(prefix: str) -> dict[str, Tensor]:
         return {n.removeprefix(prefix): t for n, t in saved.tensors.items() if n.startswith(prefix)}
 
     run.generator.set_state(saved.tensors["generator"])
     phase.learner.module.load_state_dict(part("module."))
     averaged.module.load_state_dict(part("average."))
-    own = phase.learner.tensors()
-    for name, tensor in part("learner.").items():
-        own[name].copy_(tensor)
-    for i, parameter in enumerate(optimizer.param_groups[0]["params"]):
-        optimizer.state[parameter] = part(f"optimizer.{i}.")
+    for prefix, own in (("learner.", phase.learner.tensors()), ("optimizer.", optimizer.tensors())):
+        for name, tensor in part(prefix).items():
+            own[name].copy_(tensor)
     notes = saved.notes
     run.epoch, run.lr_scale, run.history = notes["epoch"], notes["lr_scale"], notes["history"]
     run.best = _Best(notes["score"], notes["watched"], notes["stale"], part("best."))

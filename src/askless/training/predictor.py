@@ -8,7 +8,7 @@ import torch
 
 from askless.core import Policy
 from askless.models import NetPredictor
-from askless.nn import MaskedMLP, MaskedTrunk, NoiseBank
+from askless.nn import Dropout, Layers, MaskedMLP
 from askless.training.checkpoint import Checkpoint
 from askless.training.data import Problem
 from askless.training.loop import Phase, Row, enough_epochs, train
@@ -38,10 +38,10 @@ def fit_predictor(
     """A predictor trained on the sets that `sampler` draws, and the history of its training."""
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        trunk = MaskedTrunk(problem.schema.n_columns, len(problem.schema), hidden, generator)
-        module = MaskedMLP(trunk, problem.n_outputs, generator)
-        noise = NoiseBank(batch_size, max(hidden), dropout, generator, seed)
-        learner = SubsetLearner(module, problem, noise, sampler, batch_size, seed)
+        n_columns = problem.schema.n_columns
+        trunk = Layers([n_columns + len(problem.schema), *hidden], generator)
+        module = MaskedMLP(n_columns, trunk, problem.n_outputs, generator)
+        learner = SubsetLearner(module, problem, Dropout(dropout, generator, seed), sampler, batch_size, seed)
         phase = Phase(
             "predictor",
             learner,
@@ -50,11 +50,11 @@ def fit_predictor(
             weight_decay=weight_decay,
         )
         history = train([phase], generator, progress=progress, checkpoint=checkpoint)
-        return exported_predictor(module, policy, problem), history
+        return with_spread(exported_predictor(module, problem), policy, problem), history
 
 
-def exported_predictor(module: MaskedMLP, policy: Policy, problem: Problem) -> NetPredictor:
-    """The trained predictor for the torch-free runtime; a regression's gets its spread along `policy`."""
+def exported_predictor(module: MaskedMLP, problem: Problem) -> NetPredictor:
+    """The predictor for the torch-free runtime, as it is now; a regression's has no spread yet."""
     offset, scale = problem.target_scale
     regression = problem.task == "regression"
     prior = problem.prior_outputs.double()
@@ -64,5 +64,11 @@ def exported_predictor(module: MaskedMLP, policy: Policy, problem: Problem) -> N
         prior=(prior * scale + offset if regression else torch.softmax(prior, dim=0)).numpy(),
         offset=offset,
         scale=scale,
-        spread_weight=fit_spread(module, policy, problem) if regression else None,
     )
+
+
+def with_spread(predictor: NetPredictor, policy: Policy, problem: Problem) -> NetPredictor:
+    """The predictor; a regression's gets its spread along the roll-outs of `policy`."""
+    if problem.task == "regression":
+        predictor.spread_weight = fit_spread(predictor, policy, problem)
+    return predictor

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from askless.core import Policy, State
-from askless.nn import MaskedMLP
+from askless.core import Cases, Policy, State
+from askless.models import NetPredictor
 from askless.training.data import Problem
-from askless.training.live import LivePredictor, validation_rollout
+from askless.training.optimizer import AdamW
+from askless.training.validation import validation_cases, validation_rollout
 
 __all__ = ["fit_spread"]
 
@@ -17,44 +17,38 @@ STEPS, LEARNING_RATE = 300, 0.05
 PRIOR_ROWS = 10  # how many rows it takes to outweigh the belief that the spread is the same everywhere
 
 
-def fit_spread(module: MaskedMLP, policy: Policy, problem: Problem) -> np.ndarray:
+def fit_spread(predictor: NetPredictor, policy: Policy, problem: Problem) -> np.ndarray:
     """(hidden + 1,) weights of the residual's log variance over the predictor's last hidden layer, the bias last.
 
     The residuals are those of the validation rows along real roll-outs: the training rows' are too small.
     """
-    valid = problem.tensors("valid")
-    recording = _Recording(module, problem)
-    validation_rollout(policy, recording, valid, problem)
-    hidden = torch.cat(recording.hidden)  # (states, hidden)
-    squared = (torch.cat(recording.means) - valid.y.repeat(len(recording.means))).square()
+    cases, y = validation_cases(problem)
+    hidden, means = _along(predictor, policy, problem, cases)
+    squared = torch.from_numpy(((means - y[:, None]) / predictor.scale) ** 2).float().view(-1)  # (states,)
     centre, scale = hidden.mean(dim=0), hidden.std(dim=0).clamp_min(1e-6)
     design = (hidden - centre) / scale
     weight = torch.zeros(design.shape[1], requires_grad=True)
     bias = squared.mean().clamp_min(1e-8).log().requires_grad_()
-    ridge = PRIOR_ROWS / len(valid)
-    optimizer = torch.optim.Adam([weight, bias], lr=LEARNING_RATE)
+    ridge = PRIOR_ROWS / len(y)
+    optimizer = AdamW([weight, bias], weight_decay=0.0)
     for _ in range(STEPS):
+        optimizer.zero_grad()
         log_variance = design @ weight + bias
         loss = (log_variance + squared * (-log_variance).exp()).mean() + ridge * weight.square().sum()
-        optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
+        optimizer.step(LEARNING_RATE)
     raw = (weight / scale).detach()
     result: np.ndarray = torch.cat([raw, (bias.detach() - raw @ centre)[None]]).numpy()
     return result
 
 
-class _Recording(LivePredictor):
-    """Keeps the last hidden layer and the mean at every step."""
-
-    def __init__(self, module: MaskedMLP, problem: Problem) -> None:
-        super().__init__(module, problem)
-        self.hidden: list[Tensor] = []
-        self.means: list[Tensor] = []
-
-    def predict(self, state: State) -> Tensor:
-        """(n, 1) standardised means."""
-        mean = super().predict(state)
-        self.hidden.append(self.module.trunk(state.x, state.known.to(state.x.dtype)))
-        self.means.append(mean[:, 0])
-        return mean
+def _along(
+    predictor: NetPredictor, policy: Policy, problem: Problem, cases: Cases
+) -> tuple[torch.Tensor, np.ndarray]:
+    """The last hidden layer (n * steps, hidden) and the mean (n, steps) of every case, at every step."""
+    trajectory = validation_rollout(policy, predictor, problem)
+    means = trajectory.predictions[:, :, 0]
+    columns = problem.schema.column_feature
+    states = (State.of(cases, columns, trajectory.selected(k)) for k in range(means.shape[1]))
+    hidden = np.stack([predictor.network.features(state.x, state.known) for state in states], axis=1)
+    return torch.from_numpy(hidden.reshape(means.size, -1)), means

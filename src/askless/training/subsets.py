@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from askless.nn import MaskedMLP, NoiseBank
+from askless.nn import Dropout, MaskedMLP
 from askless.training.data import Problem
 
 __all__ = ["Sampler", "SubsetLearner", "bernoulli_sets", "prefix_sets", "uniform_sets"]
+
+ROWS_PER_EPOCH = 1 << 17
+VALIDATION_ROWS = 1 << 13
 
 Sampler = Callable[[Tensor, torch.Generator], Tensor]
 """From what can be asked (b, features) bool, draws the sets that are asked (b, features) bool."""
@@ -43,13 +46,11 @@ def prefix_sets(scores: Tensor, largest: int) -> Sampler:
 
 def _top(scores: Tensor, askable: Tensor, largest: int, generator: torch.Generator) -> Tensor:
     """The best-scored askable features of each row, a uniform number of them."""
-    ranked = torch.where(askable, scores, -torch.inf).argsort(dim=1, descending=True)
-    rank = torch.empty_like(ranked).scatter_(
-        1, ranked, torch.arange(askable.shape[1]).expand_as(ranked)
-    )  # (b, features) place of each feature
+    best = torch.where(askable, scores, -torch.inf).topk(min(largest, askable.shape[1]), dim=1).indices
     limit = askable.sum(dim=1).clamp(max=largest)
     size = (torch.rand(len(askable), generator=generator) * (limit + 1)).long()
-    return (rank < size[:, None]) & askable
+    taken = torch.arange(best.shape[1]) < size[:, None]  # (b, largest)
+    return torch.zeros_like(askable).scatter_(1, best, taken)
 
 
 class SubsetLearner:
@@ -59,43 +60,50 @@ class SubsetLearner:
         self,
         module: MaskedMLP,
         problem: Problem,
-        noise: NoiseBank,
+        dropout: Dropout,
         sampler: Sampler,
         batch_size: int,
         seed: int,
     ) -> None:
         self.module = module
-        self.rows, self.valid = problem.tensors("train"), problem.tensors("valid")
-        self.noise, self.sampler, self.batch_size = noise, sampler, batch_size
+        self.rows, self.valid = problem.tensors("train"), problem.tensors("valid", at_most=VALIDATION_ROWS)
+        self.dropout, self.sampler, self.batch_size = dropout, sampler, batch_size
         fixed = torch.Generator().manual_seed(seed)  # drawn once: validation must not chase noise
         self.valid_mask = (sampler(self.valid.askable, fixed) & self.valid.present).float()
 
     @property
     def n_batches(self) -> int:
         """Batches in an epoch."""
-        return -(-len(self.rows) // self.batch_size)
+        return -(-min(len(self.rows), ROWS_PER_EPOCH) // self.batch_size)
 
     def begin(self) -> None:
         """Nothing to prepare."""
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
-        """Random batches of rows."""
-        return torch.split(torch.randperm(len(self.rows), generator=generator), self.batch_size)
+        """Random batches of rows; an epoch of a large table takes some of them."""
+        n, b = len(self.rows), self.batch_size
+        if n <= ROWS_PER_EPOCH:
+            return torch.split(torch.randperm(n, generator=generator), b)
+        if not self.rows.problem.scratch.on_disk:
+            return torch.split(torch.randint(n, (ROWS_PER_EPOCH,), generator=generator), b)
+        starts = torch.randint(n - b + 1, (self.n_batches,), generator=generator)  # rows lie there in random order
+        return [torch.arange(start, start + b) for start in starts.tolist()]
 
-    def loss(self, batch: Tensor, temperature: float) -> Tensor:
+    def gradients(self, batch: Tensor, temperature: float) -> Tensor:
         """The predictor's mean loss on random sets of the batch's features."""
         rows = self.rows
         present, askable = rows.present.index_select(0, batch), rows.askable.index_select(0, batch)
-        mask = (self.sampler(askable, self.noise.generator) & present).float()
-        outputs = self.module(rows.masked(rows.x.index_select(0, batch), mask), mask, self.noise)
-        return rows.loss(outputs, rows.y.index_select(0, batch)).mean()
+        mask = (self.sampler(askable, self.dropout.generator) & present).float()
+        x, y = rows.x.index_select(0, batch), rows.y.index_select(0, batch)
+        run = self.module(rows.inputs(x, mask), self.dropout)
+        run.backward(rows.loss_gradient(run.outputs, y).div_(len(batch)))
+        return rows.loss(run.outputs, y).mean()
 
     def validate(self, module: MaskedMLP, temperature: float) -> dict[str, float]:
         """The mean loss on the validation rows, with the same sets each time."""
         valid = self.valid
-        with torch.no_grad():
-            outputs = module(valid.masked(valid.x, self.valid_mask), self.valid_mask)
-            return {"loss": float(valid.loss(outputs, valid.y).mean())}
+        outputs = module(valid.inputs(valid.x, self.valid_mask)).outputs
+        return {"loss": float(valid.loss(outputs, valid.y).mean())}
 
     def tensors(self) -> dict[str, Tensor]:
         """Nothing beyond the module."""

@@ -2,24 +2,26 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import torch
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 __all__ = ["one_thread"]
 
 _lock = threading.Lock()
 _inside = 0
-_before = 1
+_undo = ExitStack()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run torch's operators in one thread; the setting comes back when the last of several fits has ended."""
-    global _inside, _before
+    """Run torch and numpy in one thread; their settings come back when the last of several fits has ended."""
+    global _inside
     with _lock:
         if _inside == 0:
-            _before = torch.get_num_threads()
+            _undo.callback(torch.set_num_threads, torch.get_num_threads())
+            _undo.enter_context(threadpool_limits(1))
             torch.set_num_threads(1)
         _inside += 1
     try:
@@ -28,4 +30,4 @@ def one_thread() -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
-                torch.set_num_threads(_before)
+                _undo.close()

@@ -2,32 +2,38 @@
 
 No gradient flows between selections, so every visited state is a training example of its own. Each training row keeps
 a few states at random depths; a minibatch of states gets one forward and one backward pass, and the selections made
-on the way move the states on. A state that has reached the last depth starts again, empty or, now and then, from a
-random set: whatever is known before the first question, policy and predictor have seen the like.
+on the way move the states on. A chain that has come to its end starts again, empty or, now and then, from a random
+set: whatever is known before the first question, policy and predictor have seen the like.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from askless.methods.greedy.first import first_question
-from askless.nn import NoiseBank, PolicyPredictor
+from askless.models import NetPolicy
+from askless.nn import Dropout, GumbelBank, Layout, Pass, PolicyPredictor, mask_gradient
 from askless.training import (
-    LivePolicy,
-    LivePredictor,
     Problem,
     Tensors,
     bernoulli_sets,
+    exported_predictor,
+    mean_loss,
     uniform_sets,
     validation_rollout,
 )
 
 __all__ = ["ChainLearner", "Chains", "States"]
+
+MOST_STATES = 1 << 18  # larger tables have fewer states than rows: a chain that starts again takes another row
+AT_ONCE = 1 << 14  # states that are drawn together
 
 
 @dataclass(frozen=True)
@@ -36,24 +42,39 @@ class States:
 
     x: Tensor  # (b, columns) complete values
     y: Tensor  # (b,)
-    present: Tensor  # (b, features) bool
-    askable: Tensor  # (b, features) bool
-    asked: Tensor  # (b, features) bool
+    asked: Tensor  # (b, features) 0 or 1
+    present: Tensor | None = None  # (b, features) 0 or 1; None where nothing is missing
+    askable: Tensor | None = None  # (b, features) 0 or 1; None where everything can be asked
 
-    @property
-    def allowed(self) -> Tensor:
-        """(b, features) bool: what can be asked next."""
-        return self.askable & ~self.asked
-
-    @property
+    @cached_property
     def known(self) -> Tensor:
         """(b, features) of 0 and 1."""
-        return (self.asked & self.present).to(self.x.dtype)
+        return self.asked.to(self.x.dtype) if self.present is None else self.present * self.asked
+
+    @cached_property
+    def blocked(self) -> Tensor:
+        """(b, features) of 0 and 1: what cannot be asked next."""
+        if self.askable is None:
+            return self.known if self.present is None else self.asked.to(self.x.dtype)
+        return 1 - self.askable * (1 - self.asked.to(self.x.dtype))
+
+    def first_rows(self, count: int) -> States:
+        """The first `count` states."""
+        return self._each(lambda part: part[:count])
+
+    def rows(self, index: Tensor) -> States:
+        """The states at the given places."""
+        return self._each(lambda part: part.index_select(0, index))
+
+    def _each(self, take: Callable[[Tensor], Tensor]) -> States:
+        parts = (self.x, self.y, self.asked, self.present, self.askable)
+        return States(*(None if part is None else take(part) for part in parts))  # type: ignore[arg-type]
 
     @classmethod
     def start(cls, rows: Tensors) -> States:
         """All rows, with nothing asked."""
-        return cls(rows.x, rows.y, rows.present, rows.askable, torch.zeros_like(rows.present))
+        asked = torch.zeros_like(rows.present, dtype=torch.uint8)
+        return cls(rows.x, rows.y, asked, *(part.to(rows.x.dtype) for part in (rows.present, rows.askable)))
 
 
 class Chains:
@@ -71,15 +92,28 @@ class Chains:
         seed: int,
     ) -> None:
         self.rows = problem.tensors("train")
-        self.max_features = problem.max_features
         self.batch_size = batch_size
         self.random_subsets = random_subsets
         self.random_starts = random_starts
         self.generator = generator
         self._sampler = uniform_sets(problem.max_features - 1)
-        useful = self.rows.askable.any(dim=1).nonzero().squeeze(1)  # a row without any value teaches nothing
-        self.row = useful.repeat(states_per_row)  # (states,) the training row of each state
-        self.asked = self._drawn(self.rows.askable[self.row], torch.Generator().manual_seed(seed))
+        able = row_sums(self.rows.askable)
+        self._last = able.clamp(max=problem.max_features)  # (rows,) how many questions are the most
+        self._useful = able.nonzero().squeeze(1)  # a row without any value teaches nothing
+        source = torch.Generator().manual_seed(seed)
+        self._wanders = len(self._useful) * states_per_row > MOST_STATES
+        if self._wanders:
+            self.row = self._some_rows(MOST_STATES, source)
+        else:
+            self.row = self._useful.repeat(states_per_row)  # (states,) the training row of each state
+        shape = (len(self.row), len(problem.schema))
+        self.asked = torch.from_numpy(problem.scratch.empty(shape, np.dtype(np.uint8)))
+        for start in range(0, len(self.row), AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            self.asked[some] = self._drawn(self.row[some], source)
+        self._count = row_sums(self.asked)  # (states,)
+        self._end = torch.empty_like(self._count)  # (states,) after how many questions each chain ends
+        self._draw_ends(torch.arange(len(self.row)), source)
         self.first = torch.zeros(len(problem.schema))  # scores of the first question
 
     @property
@@ -94,44 +128,95 @@ class Chains:
     def states(self, batch: Tensor) -> States:
         """The states of a batch."""
         rows, row = self.rows, self.row.index_select(0, batch)
-        return States(
-            rows.x.index_select(0, row),
-            rows.y.index_select(0, row),
-            rows.present.index_select(0, row),
-            rows.askable.index_select(0, row),
-            self.asked.index_select(0, batch),
-        )
+        x, y = rows.x.index_select(0, row), rows.y.index_select(0, row)
+        asked = self.asked.index_select(0, batch)
+        if rows.complete:
+            return States(x, y, asked)
+        present, askable = (part.index_select(0, row).to(x.dtype) for part in (rows.present, rows.askable))
+        return States(x, y, asked, present, askable)
 
-    def move(self, batch: Tensor, states: States, pick: Tensor) -> None:
+    def move(self, batch: Tensor, pick: Tensor) -> None:
         """Ask each state of the batch for what was picked (b,); a state that is at its end starts again."""
         if self.random_subsets:
-            moved = self._drawn(states.askable, self.generator)
-        else:
-            moved = states.asked.scatter(1, pick[:, None], True)
-            ended = (moved.sum(dim=1) >= self.max_features) | ~(states.askable & ~moved).any(dim=1)
-            moved &= ~ended[:, None]
-            restarted = ended & (torch.rand(len(ended), generator=self.generator) < self.random_starts)
-            again = restarted.nonzero().squeeze(1)
-            moved[again] = self._drawn(states.askable[again], self.generator)
-        self.asked.index_copy_(0, batch, moved)
+            self.asked.index_copy_(0, batch, self._drawn(self.row.index_select(0, batch), self.generator))
+            return
+        self.asked.view(-1).index_fill_(0, batch * self.asked.shape[1] + pick, 1)
+        count = self._count.index_select(0, batch) + 1
+        self._count.index_copy_(0, batch, count)
+        ended = batch.index_select(0, (count >= self._end.index_select(0, batch)).nonzero().squeeze(1))
+        if len(ended):
+            self._restart(ended)
 
-    def _drawn(self, askable: Tensor, generator: torch.Generator) -> Tensor:
+    def _restart(self, states: Tensor) -> None:
+        """Begin the chains of the states anew, empty or from a random set; where states are few, on other rows."""
+        if self._wanders:
+            self.row.index_copy_(0, states, self._some_rows(len(states), self.generator))
+        self.asked.index_fill_(0, states, 0)
+        self._count.index_fill_(0, states, 0)
+        again = states[torch.rand(len(states), generator=self.generator) < self.random_starts]
+        if len(again):
+            drawn = self._drawn(self.row[again], self.generator)
+            self.asked.index_copy_(0, again, drawn)
+            self._count.index_copy_(0, again, drawn.sum(dim=1))
+        self._draw_ends(states, self.generator)
+
+    def _some_rows(self, count: int, generator: torch.Generator) -> Tensor:
+        return self._useful[torch.randint(len(self._useful), (count,), generator=generator)]
+
+    def _draw_ends(self, states: Tensor, generator: torch.Generator) -> None:
+        """Let the chains of the states end after any number of questions that there are to come.
+
+        Early questions are then trained on more often than late ones: every case is asked them, and much depends
+        on them.
+        """
+        count = self._count.index_select(0, states)
+        left = self._last.index_select(0, self.row.index_select(0, states)) - count
+        drawn = (torch.rand(len(states), generator=generator) * left).long()
+        self._end.index_copy_(0, states, count + 1 + drawn)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Where each state stands, and the first question."""
+        kept = {"row": self.row, "asked": self.asked, "count": self._count, "end": self._end}
+        return kept | {"first": self.first}
+
+    def _drawn(self, row: Tensor, generator: torch.Generator) -> Tensor:
         """(b, features) random sets of fewer than `max_features` features that leave something to ask."""
+        askable = self.rows.askable.index_select(0, row)
         drawn = self._sampler(askable, generator)
-        return drawn & (askable & ~drawn).any(dim=1, keepdim=True)
+        return (drawn & (askable & ~drawn).any(dim=1, keepdim=True)).to(torch.uint8)
+
+
+def row_sums(flags: Tensor) -> Tensor:
+    """(n,) how many of (n, features) are set; torch would first make a copy in 64 bits."""
+    return torch.from_numpy(flags.numpy().sum(axis=1, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What the predictor was taught, and the way on to what chose it."""
+
+    loss: Tensor  # the mean
+    run: Pass
+    sums: np.ndarray  # (b, hidden) the gradient of the first layer's sums
+    x: Tensor  # (b, columns)
+    layout: Layout
+
+    def mask_gradient(self) -> Tensor:
+        """(b, features) the gradient of what was known."""
+        return mask_gradient(self.run.input_gradient(self.sums), self.x, self.layout)
 
 
 class ChainLearner(ABC):
     """Trains policy and predictor on chains; a subclass says by what loss."""
 
     def __init__(
-        self, module: PolicyPredictor, problem: Problem, chains: Chains, noise: NoiseBank, *, exact_first: bool
+        self, module: PolicyPredictor, problem: Problem, chains: Chains, gumbel: GumbelBank, *, exact_first: bool
     ) -> None:
         self.module = module
         self.problem = problem
         self.chains = chains
         self.rows, self.valid = chains.rows, problem.tensors("valid")
-        self.noise = noise
+        self.gumbel = gumbel
         self.exact_first = exact_first
 
     @property
@@ -148,43 +233,42 @@ class ChainLearner(ABC):
         """Random batches of states."""
         return self.chains.batches(generator)
 
-    def loss(self, batch: Tensor, temperature: float) -> Tensor:
+    def gradients(self, batch: Tensor, temperature: float) -> Tensor:
         """The mean one-step-ahead loss of the batch's states, which move on."""
         states = self.chains.states(batch)
-        loss, pick = self._loss(states, temperature)
-        self.chains.move(batch, states, pick)
-        share = round(self.chains.random_starts * len(batch))
-        return loss + self._random_set_loss(states, share) * share / len(batch) if share else loss
+        extra = self._random_sets(states.first_rows(round(self.chains.random_starts * len(batch))))
+        loss, pick = self._gradients(states, extra, temperature)
+        self.chains.move(batch, pick)
+        return loss
 
-    def _random_set_loss(self, states: States, count: int) -> Tensor:
-        """The predictor's mean loss on random sets of the batch's first rows, as in its pretraining."""
-        present, askable = states.present[:count], states.askable[:count]
-        mask = (bernoulli_sets(askable, self.chains.generator) & present).to(states.x.dtype)
-        outputs = self.module.predictor(self.rows.masked(states.x[:count], mask), mask, self._dropout)
-        return self.rows.loss(outputs, states.y[:count]).mean()
-
-    @property
-    @abstractmethod
-    def _dropout(self) -> NoiseBank | None:
-        """Where dropout comes from, if there is any."""
+    def _random_sets(self, states: States) -> States:
+        """The states with random sets asked instead, as in the predictor's pretraining: it must not forget them."""
+        askable = torch.ones_like(states.asked) if states.askable is None else states.askable
+        asked = bernoulli_sets(askable.bool(), self.chains.generator)
+        return replace(states, asked=asked.to(torch.uint8))
 
     @abstractmethod
-    def _loss(self, states: States, temperature: float) -> tuple[Tensor, Tensor]:
-        """The mean loss, and what was picked (b,)."""
+    def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
+        """The mean loss of the states, and what was picked (b,); the predictor learns from the `extra` ones too."""
+
+    def _teach_predictor(self, states: States, mask: Tensor, extra: States, dropout: Dropout | None) -> Lesson:
+        """Let the predictor learn from knowing the mask (b, features) of the states, and from the extra ones."""
+        x, y, b = torch.cat([states.x, extra.x]), torch.cat([states.y, extra.y]), len(mask)
+        inputs = self.rows.inputs(x, torch.cat([mask, extra.known]))
+        run = self.module.predictor(inputs, dropout)
+        sums = run.backward(self.rows.loss_gradient(run.outputs, y).div_(b))
+        return Lesson(self.rows.loss(run.outputs, y).sum() / b, run, sums[:b], states.x, self.rows.layout)
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The zero-temperature loss: that of real roll-outs, after each answer."""
-        policy = LivePolicy(module.policy, self.first)
-        trajectory = validation_rollout(
-            policy, LivePredictor(module.predictor, self.problem), self.valid, self.problem
-        )
-        outputs = torch.from_numpy(trajectory.predictions[:, 1:])  # (n, k, outputs)
-        _, k, width = outputs.shape
-        if k == 0:
-            return {"loss": float("inf")}
-        loss = self.valid.loss(outputs.reshape(-1, width), self.valid.y.repeat_interleave(k))
-        return {"loss": float(loss.mean())}
+        policy, predictor = self.policy(module), exported_predictor(module.predictor, self.problem)
+        return {"loss": mean_loss(validation_rollout(policy, predictor, self.problem), self.problem)}
+
+    def policy(self, module: PolicyPredictor) -> NetPolicy:
+        """The policy for the torch-free runtime, as it is now."""
+        first = None if self.first is None else self.first.numpy().copy()
+        return NetPolicy(module.policy.network(), first)
 
     def tensors(self) -> dict[str, Tensor]:
         """Where each state stands, and the first question."""
-        return {"asked": self.chains.asked, "first": self.chains.first}
+        return self.chains.tensors()

@@ -11,50 +11,58 @@ import torch
 from torch import Tensor
 
 from askless.methods.greedy.chains import ChainLearner, States
-from askless.nn import PolicyPredictor
+from askless.nn import MaskedMLP
 from askless.training import Tensors
 
 __all__ = ["CANDIDATES", "ExpectedLearner", "candidate_losses"]
 
-CANDIDATES = 8
+CANDIDATES = 6
 SHARPNESS = 2.0  # the policy's logits are multiplied by it, so that close choices are told apart
 
 
 class ExpectedLearner(ChainLearner):
     """Trains the policy by the expected loss among its likeliest candidates, the predictor on what was picked."""
 
-    _dropout = None
-
-    def _loss(self, states: States, temperature: float) -> tuple[Tensor, Tensor]:
-        rows, known = self.rows, states.known
-        logits = self.module.policy(rows.masked(states.x, known), known)
-        candidates, open_ = self._candidates(states, known, logits.detach())
-        losses = candidate_losses(self.module, rows, states, candidates)  # (b, m)
+    def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
+        rows, b = self.rows, len(states.x)
+        inputs = rows.inputs(states.x, states.known)
+        run = self.module.policy(inputs)
+        logits = run.outputs
+        candidates, open_ = self._candidates(states, logits)
+        losses = candidate_losses(self.module.predictor, rows, states, inputs, candidates)  # (b, m)
+        losses = torch.where(open_, losses, 0.0)
         chances = torch.softmax(torch.where(open_, SHARPNESS * logits.gather(1, candidates), -torch.inf), dim=1)
-        policy_loss = (chances * torch.where(open_, losses, 0.0)).sum(dim=1)
+        expected = (chances * losses).sum(dim=1, keepdim=True)
+        slope = chances * (losses - expected) * (SHARPNESS / b)
+        run.backward(torch.zeros_like(logits).scatter_(1, candidates, slope))
         pick = candidates[:, 0]
-        mask = known.scatter(1, pick[:, None], states.present.gather(1, pick[:, None]).to(known.dtype))
-        predictor_loss = rows.loss(self.module.predictor(rows.masked(states.x, mask), mask), states.y)
-        return (policy_loss + predictor_loss).mean(), pick
+        mask = states.known.scatter(1, pick[:, None], revealed(states, candidates[:, :1]))
+        lesson = self._teach_predictor(states, mask, extra, None)
+        return expected.mean() + lesson.loss, pick
 
-    def _candidates(self, states: States, known: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
+    def _candidates(self, states: States, logits: Tensor) -> tuple[Tensor, Tensor]:
         """(b, m) features drawn without replacement by the policy, the first one to be asked; and which may be."""
-        perturbed = logits + self.noise.gumbel(*logits.shape)
+        perturbed = logits + self.gumbel.draw(*logits.shape)
         if self.first is not None:
-            empty = ~known.any(dim=1, keepdim=True)
+            empty = ~states.known.any(dim=1, keepdim=True)
             perturbed = torch.where(empty, self.first, perturbed)
-        perturbed = torch.where(states.allowed, perturbed, -torch.inf)
+        perturbed = torch.where(states.blocked > 0, -torch.inf, perturbed)
         best, candidates = perturbed.topk(min(CANDIDATES, logits.shape[1]), dim=1)
         return candidates, best > -torch.inf
 
 
-def candidate_losses(module: PolicyPredictor, rows: Tensors, states: States, candidates: Tensor) -> Tensor:
-    """(b, m) each state's loss if candidate (b, m) were known as well."""
+def revealed(states: States, candidates: Tensor) -> Tensor:
+    """(b, m) 1 where asking a candidate gives a value."""
+    if states.present is None:
+        return torch.ones(candidates.shape, dtype=states.x.dtype)
+    return states.present.gather(1, candidates)
+
+
+def candidate_losses(
+    predictor: MaskedMLP, rows: Tensors, states: States, inputs: Tensor, candidates: Tensor
+) -> Tensor:
+    """(b, m) each state's loss if candidate (b, m) were known as well; `inputs` are what networks take of it now."""
     b, m = candidates.shape
-    revealed = states.present.gather(1, candidates).to(states.x.dtype)  # (b, m)
-    mask = states.known[:, None, :].repeat(1, m, 1).scatter_(2, candidates[:, :, None], revealed[:, :, None])
-    x = states.x[:, None, :].expand(b, m, -1).reshape(b * m, -1)
-    with torch.no_grad():
-        flat = mask.view(b * m, -1)
-        outputs = module.predictor(rows.masked(x, flat), flat)
-        return rows.loss(outputs, states.y[:, None].expand(b, m).reshape(-1)).view(b, m)
+    sums = predictor.first_sums(inputs)
+    outputs = predictor.one_more(sums, states.x, candidates, revealed(states, candidates), rows.layout)
+    return rows.loss(outputs.view(b * m, -1), states.y.repeat_interleave(m)).view(b, m)

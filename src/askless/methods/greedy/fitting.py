@@ -13,11 +13,9 @@ from askless.methods.greedy.chains import ChainLearner, Chains
 from askless.methods.greedy.expected import ExpectedLearner
 from askless.methods.greedy.method import Greedy
 from askless.methods.greedy.relaxed import RelaxedLearner
-from askless.models import NetPolicy
-from askless.nn import NoiseBank, PolicyPredictor
+from askless.nn import Dropout, GumbelBank, PolicyPredictor
 from askless.training import (
     Checkpoint,
-    LivePolicy,
     Phase,
     Problem,
     Progress,
@@ -27,14 +25,18 @@ from askless.training import (
     exported_predictor,
     one_thread,
     train,
+    with_spread,
 )
 
 __all__ = ["fit_greedy"]
 
 PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 400  # at least
 EPOCHS, STEPS = 30, 1000
-POLISH_SHARE, POLISH_LR = 0.5, 2e-3  # of the epochs, and the learning rate, of the last phase
-VALIDATIONS = 12  # in a phase; each one costs about as much as an epoch
+POLISH_SHARE, POLISH_LR = 0.4, 2e-3  # of the epochs, and the learning rate, of the last phase
+VALIDATIONS, VALIDATE_FROM = (
+    6,
+    0.4,
+)  # in a phase: each one costs about as much as an epoch, early ones are not the best
 
 
 def fit_greedy(
@@ -51,9 +53,9 @@ def fit_greedy(
             shared=method.shared,
             generator=generator,
         )
-        widest = max(len(problem.schema), *method.hidden)
-        noise = NoiseBank(method.batch_size, widest, method.dropout, generator, seed)
-        pretraining = SubsetLearner(module.predictor, problem, noise, bernoulli_sets, method.batch_size, seed)
+        gumbel = GumbelBank(method.batch_size, len(problem.schema), generator, seed)
+        dropout = Dropout(method.dropout, generator, seed)
+        pretraining = SubsetLearner(module.predictor, problem, dropout, bernoulli_sets, method.batch_size, seed)
         chains = Chains(
             problem,
             batch_size=method.batch_size,
@@ -67,19 +69,19 @@ def fit_greedy(
             module,
             problem,
             chains,
-            noise,
+            gumbel,
+            dropout,
             exact_first=method.first == "exact",
             watch_relaxed_loss=method.schedule == "staged",
             seed=seed,
         )
         phases = [_pretraining(method, pretraining), *_selection(method, relaxed)]
         if method.polish:
-            expected = ExpectedLearner(module, problem, chains, noise, exact_first=method.first == "exact")
+            expected = ExpectedLearner(module, problem, chains, gumbel, exact_first=method.first == "exact")
             phases.append(_polish(phases[-1].epochs, expected, method.average))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
-        predictor = exported_predictor(module.predictor, LivePolicy(module.policy, relaxed.first), problem)
-    first = None if relaxed.first is None else relaxed.first.numpy().copy()
-    policy = NetPolicy(module.policy.network(), first)
+        policy = relaxed.policy(module)
+        predictor = with_spread(exported_predictor(module.predictor, problem), policy, problem)
     return Fitted(policy, predictor, history, _summary(history))
 
 
@@ -107,8 +109,7 @@ def _selection(method: Greedy, learner: ChainLearner) -> list[Phase]:
         "keep_best_of": "policy",
     }
     if method.schedule == "annealed":
-        every = max(1, epochs // VALIDATIONS)
-        return [Phase("policy", learner, epochs, temperature=(hot, cold), validate_every=every, **common)]
+        return [Phase("policy", learner, epochs, temperature=(hot, cold), **_validations(epochs), **common)]
     return [
         Phase(
             "policy",
@@ -133,9 +134,14 @@ def _polish(epochs: int, learner: ChainLearner, average: float) -> Phase:
         epochs,
         lr=POLISH_LR,
         average=average,
-        validate_every=max(1, epochs // VALIDATIONS),
         keep_best_of="policy",
+        **_validations(epochs),
     )
+
+
+def _validations(epochs: int) -> dict[str, Any]:
+    every = max(1, round((1.0 - VALIDATE_FROM) * epochs / VALIDATIONS))
+    return {"validate_every": every, "validate_from": VALIDATE_FROM}
 
 
 def _summary(history: list[dict[str, Any]]) -> dict[str, Any]:

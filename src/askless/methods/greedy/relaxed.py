@@ -2,38 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from askless.methods.greedy.chains import ChainLearner, Chains, States
-from askless.nn import NoiseBank, PolicyPredictor, gumbel_noise, relaxed_selection
+from askless.nn import (
+    Dropout,
+    GumbelBank,
+    MaskedMLP,
+    PolicyPredictor,
+    gumbel_noise,
+    relaxed_gradient,
+    relaxed_selection,
+)
 from askless.training import Problem, Tensors
 
-__all__ = ["RelaxedLearner", "relaxed_step"]
+__all__ = ["RelaxedLearner", "Selection"]
 
 
-def relaxed_step(
-    module: PolicyPredictor,
-    rows: Tensors,
-    states: States,
-    gumbel: Tensor,  # (b, features)
-    temperature: float,
-    first: Tensor | None = None,  # (features,) scores of the first question
-    noise: NoiseBank | None = None,
-) -> tuple[Tensor, Tensor]:
-    """One selection of Algorithm 1: each state's loss (b,) after a relaxed selection, and the index (b,) selected."""
+class Selection:
+    """One selection of Algorithm 1, relaxed, and its way back to the policy."""
+
+    def __init__(
+        self,
+        policy: MaskedMLP,
+        rows: Tensors,
+        states: States,
+        gumbel: Tensor,  # (b, features)
+        temperature: float,
+        first: Tensor | None = None,  # (features,) scores of the first question
+        dropout: Dropout | None = None,
+    ) -> None:
+        self._run = policy(rows.inputs(states.x, states.known), dropout)
+        self._present, self._temperature = states.present, temperature
+        blocked = states.blocked if first is None else _first_alone(states, first)
+        self._soft, self.pick = relaxed_selection(self._run.outputs, gumbel, blocked, temperature)
+        # (b, features) what is known then; what is asked already has no mass, so the paper's max is a sum.
+        self.mask = states.known + (self._soft if self._present is None else self._soft * self._present)
+
+    def backward(self, g: Tensor) -> None:
+        """Add the policy's gradients, given that of the mask (b, features)."""
+        self._run.backward(
+            relaxed_gradient(g if self._present is None else g * self._present, self._soft, self._temperature)
+        )
+
+
+def _first_alone(states: States, first: Tensor) -> Tensor:
+    """(b, features) what is blocked; where nothing is known, all but the best first question.
+
+    There is nothing to learn there, and nothing to relax: the only choice left gets all mass, and no gradient.
+    """
     known = states.known
-    logits = module.policy(rows.masked(states.x, known), known, noise)
-    soft, pick = relaxed_selection(logits, gumbel, states.allowed, temperature)
-    if first is not None:  # where nothing is known there is nothing to learn: the best feature is asked, unrelaxed
-        empty = ~known.any(dim=1, keepdim=True)
-        best = torch.where(states.allowed, first, -torch.inf).argmax(dim=1)
-        pick = torch.where(empty[:, 0], best, pick)
-        soft = torch.where(empty, functional.one_hot(best, soft.shape[1]), soft)
-    mask = known + soft * states.present  # what is asked already has no mass in `soft`, so the paper's max is a sum
-    outputs = module.predictor(rows.masked(states.x, mask), mask, noise)
-    return rows.loss(outputs, states.y), pick
+    empty = (torch.mv(known, known.new_ones(known.shape[1])) == 0).nonzero().squeeze(1)
+    blocked = states.blocked.index_select(0, empty)
+    best = torch.where(blocked > 0, -torch.inf, first).argmax(dim=1, keepdim=True)
+    return states.blocked.index_copy(0, empty, torch.ones_like(blocked).scatter_(1, best, 0.0))
 
 
 class RelaxedLearner(ChainLearner):
@@ -44,25 +69,26 @@ class RelaxedLearner(ChainLearner):
         module: PolicyPredictor,
         problem: Problem,
         chains: Chains,
-        noise: NoiseBank,
+        gumbel: GumbelBank,
+        dropout: Dropout | None,
         *,
         exact_first: bool,
         watch_relaxed_loss: bool,
         seed: int,
     ) -> None:
-        super().__init__(module, problem, chains, noise, exact_first=exact_first)
+        super().__init__(module, problem, chains, gumbel, exact_first=exact_first)
+        self.dropout = dropout
         self.watch_relaxed_loss = watch_relaxed_loss
         source = torch.Generator().manual_seed(seed)  # drawn once, so that early stopping does not chase noise
-        self.valid_gumbel = gumbel_noise(problem.max_features, *self.valid.present.shape, generator=source)
+        shape = (problem.max_features, *self.valid.present.shape) if watch_relaxed_loss else (0,)
+        self.valid_gumbel = gumbel_noise(*shape, generator=source)
 
-    @property
-    def _dropout(self) -> NoiseBank:
-        return self.noise
-
-    def _loss(self, states: States, temperature: float) -> tuple[Tensor, Tensor]:
-        gumbel = self.noise.gumbel(*states.asked.shape)
-        losses, pick = relaxed_step(self.module, self.rows, states, gumbel, temperature, self.first, self.noise)
-        return losses.mean(), pick
+    def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
+        gumbel = self.gumbel.draw(*states.asked.shape)
+        chosen = Selection(self.module.policy, self.rows, states, gumbel, temperature, self.first, self.dropout)
+        lesson = self._teach_predictor(states, chosen.mask, extra, self.dropout)
+        chosen.backward(lesson.mask_gradient())
+        return lesson.loss, chosen.pick
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The zero-temperature loss; where it is watched, the relaxed loss at the present temperature too."""
@@ -77,15 +103,14 @@ class RelaxedLearner(ChainLearner):
         total, count = 0.0, 0
         with torch.no_grad():
             for gumbel in self.valid_gumbel:
-                open_ = states.allowed.any(dim=1).nonzero().squeeze(1)
+                open_ = (states.blocked == 0).any(dim=1).nonzero().squeeze(1)
                 if not len(open_):
                     break
-                now = _rows(states, open_)
-                losses, pick = relaxed_step(module, self.valid, now, gumbel[open_], temperature, self.first)
-                total, count = total + float(losses.sum()), count + len(open_)
-                states.asked[open_] |= functional.one_hot(pick, states.asked.shape[1]).bool()
+                now = states.rows(open_)
+                chosen = Selection(module.policy, self.valid, now, gumbel[open_], temperature, self.first)
+                outputs = module.predictor(self.valid.inputs(now.x, chosen.mask)).outputs
+                total, count = total + float(self.valid.loss(outputs, now.y).sum()), count + len(open_)
+                asked = states.asked.clone()
+                asked[open_, chosen.pick] = 1
+                states = replace(states, asked=asked)
         return total / max(count, 1)
-
-
-def _rows(states: States, index: Tensor) -> States:
-    return States(*(part[index] for part in (states.x, states.y, states.present, states.askable, states.asked)))

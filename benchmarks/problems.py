@@ -1,0 +1,69 @@
+"""The tables of the speed benchmark: real ones where they are at hand, generated ones of the same shape otherwise."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+
+from askless.core import Cases, Schema
+from askless.datasets import load_dataset
+from askless.encoding import TableEncoder
+from askless.training import Problem
+
+
+def spam_table() -> tuple[np.ndarray, np.ndarray, str]:
+    """4,601 rows of 57 numbers, their classes, and where they are from."""
+    if os.environ.get("ASKLESS_DATA"):
+        data = load_dataset("spam")
+        return data.frame.to_numpy(), (data.target == "spam").to_numpy().astype(int), "Spambase"
+    rng = np.random.default_rng(0)  # skewed numbers, many of them zero, and a label that depends on a dozen
+    X = np.where(rng.random((4601, 57)) < 0.7, 0.0, rng.lognormal(size=(4601, 57)))
+    logit = 2.0 * np.log1p(X[:, :12]) @ np.linspace(2, -2, 12)
+    return X, (logit + rng.logistic(size=len(X)) > 0).astype(int), "generated, of Spambase's shape"
+
+
+def spam_problem(budget: int, rows: int | None = None) -> tuple[Problem, str]:
+    """The rows for training and validation of split 0 of `benchmarks/spam.py`."""
+    X, y, source = spam_table()
+    order = np.random.default_rng(0).permutation(len(X))
+    fifth = len(X) // 5
+    train, valid = order[2 * fifth :][:rows], order[fifth : 2 * fifth][:rows]
+    encoder = TableEncoder.fit(X[train])
+    return Problem(
+        encoder.schema,
+        encoder.transform(X[train]),
+        y[train],
+        encoder.transform(X[valid]),
+        y[valid],
+        "classification",
+        2,
+        budget,
+    ), source
+
+
+def mnist_problem(budget: int, rows: int | None = None) -> tuple[Problem, str]:
+    """50,000 images for training and 10,000 for validation, a pixel from 0 to 1 in one column."""
+    folder = Path(os.environ.get("ASKLESS_DATA", ".")) / "mnist"
+    if folder.exists():
+        X = _idx(folder / "train-images-idx3-ubyte.gz", 16).reshape(-1, 784).astype(np.float32) / 255
+        y, source = _idx(folder / "train-labels-idx1-ubyte.gz", 8).astype(np.int64), "MNIST"
+    else:
+        rng = np.random.default_rng(0)  # a pattern for each class, each pixel wrong in a third of the images
+        y, source = rng.integers(0, 10, 60_000), "generated, of MNIST's shape"
+        patterns = rng.random((10, 784)) < 0.2
+        X = (patterns[y] ^ (rng.random((len(y), 784)) < 1 / 3)).astype(np.float32)
+    train, valid = slice(0, rows or 50_000), slice(50_000, 50_000 + (rows or 10_000))
+    schema = Schema.of_numbers([f"pixel {i}" for i in range(784)])
+
+    def cases(part: slice) -> Cases:
+        return Cases(X[part], np.ones(X[part].shape, dtype=bool))
+
+    return Problem(schema, cases(train), y[train], cases(valid), y[valid], "classification", 10, budget), source
+
+
+def _idx(path: Path, header: int) -> np.ndarray:
+    with gzip.open(path) as file:
+        return np.frombuffer(file.read(), dtype=np.uint8, offset=header)

@@ -1,0 +1,239 @@
+"""How fast training is: states a second, time to the literal loop's quality, share of the machine's peak."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import torch
+from literal import LiteralTraining
+from machine import in_turn, threads
+from problems import mnist_problem, spam_problem
+from sklearn.metrics import roc_auc_score
+
+from askless.core import Cases, MaxFeatures, rollout
+from askless.methods import Greedy
+from askless.methods.greedy.chains import Chains
+from askless.methods.greedy.relaxed import RelaxedLearner
+from askless.nn import Dropout, GumbelBank, PolicyPredictor
+from askless.training import Problem
+from askless.training.optimizer import AdamW
+from askless.training.progress import Silent
+
+Scorer = Callable[[np.ndarray, np.ndarray], float]
+"""From probabilities (n, classes) and classes (n,) a score."""
+
+
+# States a second
+
+
+def one_step(problem: Problem, hidden: tuple[int, ...], batch_size: int) -> Callable[[], None]:
+    """An optimiser step of the package's training, on the next batch of states."""
+    generator = torch.Generator().manual_seed(0)
+    schema = problem.schema
+    module = PolicyPredictor(
+        schema.n_columns, len(schema), problem.n_outputs, hidden, shared=False, generator=generator
+    )
+    chains = Chains(
+        problem,
+        batch_size=batch_size,
+        states_per_row=2,
+        random_subsets=False,
+        random_starts=0.0,
+        generator=generator,
+        seed=0,
+    )
+    gumbel, dropout = GumbelBank(batch_size, len(schema), generator, 0), Dropout(0.3, generator, 0)
+    learner = RelaxedLearner(
+        module, problem, chains, gumbel, dropout, exact_first=False, watch_relaxed_loss=False, seed=0
+    )
+    optimizer = AdamW(module.parameters(), 1.0)
+    batches: list[torch.Tensor] = []
+
+    def step() -> None:
+        if not batches:
+            batches.extend(b for b in chains.batches(generator) if len(b) == batch_size)
+        optimizer.zero_grad()
+        learner.gradients(batches.pop(), 0.5)
+        optimizer.step(1e-3)
+
+    return step
+
+
+def literal_batch(problem: Problem, hidden: tuple[int, ...], rows: int, selections: int) -> Callable[[], None]:
+    """A batch of rows of the literal loop: all its selections and one optimiser step."""
+    training = LiteralTraining(problem, hidden, selections, batch_size=rows)
+    optimizer = torch.optim.Adam(training.nets.parameters(), lr=1e-3)
+    x, y = training.train.x[:rows], training.train.y[:rows]
+
+    def step() -> None:
+        optimizer.zero_grad()
+        training.selections(x, y, 0.5)
+        optimizer.step()
+
+    return step
+
+
+def states_per_second(quick: bool) -> dict[str, object]:
+    """Both on one thread and the same batches; the literal loop also with all threads, and in its own batches."""
+    problem, source = spam_problem(35)
+    rounds, selections = (2, 5) if quick else (15, 35)
+    result: dict[str, object] = {"source": source}
+    for batch in (128, 512):
+        many = max(1, 35 * 128 // batch // (10 if quick else 1))  # as many states as a literal batch has
+        step = one_step(problem, (128, 128), batch)
+
+        def ours(step: Callable[[], None] = step, many: int = many) -> None:
+            for _ in range(many):
+                step()
+
+        with threads(1):
+            times = in_turn(
+                {"literal": literal_batch(problem, (128, 128), batch, selections), "askless": ours}, rounds
+            )
+        result[f"batch {batch}"] = {
+            "literal": batch * selections / times["literal"],
+            "askless": batch * many / times["askless"],
+        }
+    with threads(torch.get_num_threads()):
+        times = in_turn({"literal": literal_batch(problem, (128, 128), 128, selections)}, rounds)
+    result["literal, batch 128, all threads"] = 128 * selections / times["literal"]
+    return result
+
+
+def gemm_share(quick: bool) -> dict[str, object]:
+    """The floating-point operations that a step needs, by themselves and in training, on one thread."""
+    results: dict[str, object] = {}
+    for name, (make, hidden) in {"Spam": (spam_problem, (128, 128)), "MNIST": (mnist_problem, (512, 512))}.items():
+        problem, _ = make(10, 2000 if quick else None)
+        with threads(1):
+            step = one_step(problem, hidden, 512)
+            products = matrix_products(problem, hidden, 512)
+            times = in_turn({"products": products, "step": step}, 3 if quick else 15)
+        operations = products.operations  # type: ignore[attr-defined]
+        results[name] = {
+            "GFLOP/s of the products alone": operations / times["products"] / 1e9,
+            "GFLOP/s in training": operations / times["step"] / 1e9,
+            "share": times["products"] / times["step"],
+        }
+    return results
+
+
+def matrix_products(problem: Problem, hidden: tuple[int, ...], batch: int) -> Callable[[], None]:
+    """Nothing but the matrix products of a step, of the widths that take part in it."""
+    kept = [len(units.kept) for width in hidden if (units := Dropout(0.3, torch.Generator(), 0).units(width))]
+    inputs = problem.schema.n_columns + len(problem.schema)
+    rng = np.random.default_rng(0)
+    shapes = []
+    for outputs, first in ((len(problem.schema), False), (problem.n_outputs, True)):
+        widths = [inputs, *kept, outputs]
+        for i, (a, b) in enumerate(pairwise(widths)):
+            shapes += [(batch, a, b), (b, batch, a)]  # forward, and the weights' gradient
+            if i > 0 or first:  # the gradient of a layer's inputs; the policy's own are not needed
+                shapes.append((batch, b, a))
+    pairs = [tuple(rng.random(s, dtype=np.float32) for s in ((m, k), (k, n))) for m, k, n in shapes]
+
+    def run() -> None:
+        for a, b in pairs:
+            np.matmul(a, b)
+
+    run.operations = 2 * sum(m * k * n for m, k, n in shapes)  # type: ignore[attr-defined]
+    return run
+
+
+# Time to quality
+
+
+def auroc(probability: np.ndarray, y: np.ndarray) -> float:
+    """x 100."""
+    return 100.0 * float(roc_auc_score(y, probability[:, 1]))
+
+
+def accuracy(probability: np.ndarray, y: np.ndarray) -> float:
+    """x 100."""
+    return 100.0 * float(np.mean(probability.argmax(axis=1) == y))
+
+
+def ours_until(
+    problem: Problem, y: np.ndarray, cases: Cases, score: Scorer, budget: int, seed: int, **settings: object
+) -> dict[str, float]:
+    """One complete fit: its seconds and its mean score over budgets 1 to `budget` on validation rows."""
+    start = time.perf_counter()
+    fitted = Greedy(**settings).fit(problem, seed=seed, progress=Silent())  # type: ignore[arg-type]
+    seconds = time.perf_counter() - start
+    path = rollout(fitted.policy, fitted.predictor, cases, problem.schema, stopping=MaxFeatures(budget))
+    return {"seconds": seconds, "score": float(np.mean([score(path.at(k), y) for k in range(1, budget + 1)]))}
+
+
+def literal_score(training: LiteralTraining, x: torch.Tensor, y: np.ndarray, score: Scorer, budget: int) -> float:
+    """The literal loop's mean score over budgets 1 to `budget` on validation rows."""
+    training.nets.eval()
+    mask = torch.zeros(len(x), len(training.problem.schema))
+    scores = []
+    with torch.no_grad():
+        for _ in range(budget):
+            mask, outputs = training.ask(x, mask)
+            scores.append(score(torch.softmax(outputs, dim=1).numpy(), y))
+    return float(np.mean(scores))
+
+
+def spam_quality(quick: bool) -> dict[str, object]:
+    """Spam, 35 selections: the literal loop to its end, then askless with ever more epochs."""
+    problem, source = spam_problem(35, 300 if quick else None)
+    cases, y = problem.valid, problem.y_valid
+    literal = []
+    for seed in (0,) if quick else (0, 1, 2):
+        training = LiteralTraining(problem, (128, 128), 35, seed=seed, seconds=3.0 if quick else float("inf"))
+        training.pretrain()
+        training.select()
+        score = literal_score(training, training.valid.x, y, auroc, 10)
+        literal.append({"seconds": training.clock.seconds, "score": score, "states": training.states})
+    lengths = [{"epochs": 1, "pretrain_epochs": 1, "polish": False}] if quick else SPAM_LENGTHS
+    ours = [
+        {"settings": settings, "runs": [ours_until(problem, y, cases, auroc, 10, s, **settings) for s in (0, 1, 2)]}
+        for settings in lengths
+    ]
+    return {"source": source, "literal": literal, "askless": ours}
+
+
+SPAM_LENGTHS: list[dict[str, object]] = [
+    {"pretrain_epochs": 30, "epochs": epochs, "polish": False} for epochs in (4, 8, 12, 16, 24, 32)
+] + [{}]
+
+
+def mnist_progress(quick: bool) -> dict[str, object]:
+    """MNIST pixels, 50 selections: the literal loop for some minutes, then askless until it is as good."""
+    problem, source = mnist_problem(50, 600 if quick else None)
+    step = max(1, len(problem.y_valid) // 2000)
+    cases, y = Cases(problem.valid.x[::step], problem.valid.present[::step]), problem.y_valid[::step]
+    training = LiteralTraining(problem, (512, 512), 50, seconds=4.0 if quick else LITERAL_MNIST_SECONDS)
+    training.max_epochs = MNIST_PRETRAINING
+    training.pretrain()
+    pretrained = training.clock.seconds
+    x = torch.from_numpy(cases.x)
+    before = literal_score(training, x, y, accuracy, 50)
+    training.select()
+    literal = {
+        "seconds": training.clock.seconds,
+        "pretraining": pretrained,
+        "before": before,
+        "score": literal_score(training, x, y, accuracy, 50),
+        "states": training.states,
+    }
+    ours: list[dict[str, object]] = []
+    for settings in MNIST_LENGTHS[:1] if quick else MNIST_LENGTHS:
+        run = ours_until(problem, y, cases, accuracy, 50, 0, hidden=(512, 512), **settings)
+        ours.append({"settings": settings, "runs": [run]})
+        if run["score"] > literal["score"] + 3.0:
+            break
+    return {"source": source, "literal": literal, "askless": ours}
+
+
+LITERAL_MNIST_SECONDS = 600.0
+MNIST_PRETRAINING = 3  # epochs, the same for both
+MNIST_LENGTHS: list[dict[str, object]] = [
+    {"pretrain_epochs": pretraining, "epochs": epochs, "states_per_row": 1, "polish": False, "weight_decay": 0.1}
+    for pretraining, epochs in ((1, 1), (2, 1), (2, 2), (3, 3), (3, 5), (3, 8))
+]

@@ -1,0 +1,186 @@
+"""Parquet files, read some rows at a time; pyarrow reads them, which is an extra of ours."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless.exceptions import TableError
+from askless.hints import did_you_mean, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ParquetTable", "parquet"]
+
+BATCH = 1 << 16  # rows that pyarrow decodes at once, at most
+
+
+def parquet() -> Any:
+    """pyarrow's Parquet module."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise TableError("Parquet files need pyarrow: pip install 'askless[parquet]'") from None
+    return pyarrow.parquet
+
+
+class ParquetTable:
+    """A table that stays in its Parquet file; estimators read it some rows at a time.
+
+    Parameters
+    ----------
+    path : the file.
+    columns : which of its columns; None means all of them (but for an index that pandas stored).
+    categories : columns of numbers that are codes: they are read as categories.
+
+    >>> table = ParquetTable("cases.parquet")                                        # doctest: +SKIP
+    >>> model.fit(table.drop("label"), table.column("label"), scratch="/tmp")        # doctest: +SKIP
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], columns: Iterable[str] | None = None, *, categories: Iterable[str] = ()
+    ) -> None:
+        self.path = os.fspath(path)
+        self.categories = tuple(categories)
+        self._columns = None if columns is None else tuple(columns)
+        self._rows: np.ndarray | None = None  # increasing; None means all rows of the file
+        self._check(self._columns or ())
+        self._check(self.categories)
+
+    @property
+    def column_names(self) -> list[str]:
+        """The columns, in order."""
+        return self._stored if self._columns is None else list(self._columns)
+
+    def __len__(self) -> int:
+        return self._file.metadata.num_rows if self._rows is None else len(self._rows)
+
+    # Parts of it
+
+    def drop(self, *names: str) -> ParquetTable:
+        """The table without some columns."""
+        self._check(names)
+        kept = [name for name in self.column_names if name not in names]
+        return self._like(kept, self._rows)
+
+    def take(self, rows: np.ndarray) -> ParquetTable:
+        """The table of some rows, given in increasing order."""
+        rows = np.asarray(rows)
+        if len(rows) and (rows[0] < 0 or rows[-1] >= len(self) or (np.diff(rows) <= 0).any()):
+            raise ValueError(f"rows of a ParquetTable must increase, from 0 to {len(self) - 1} at most")
+        return self._like(self.column_names, rows if self._rows is None else self._rows[rows])
+
+    def _like(self, columns: Sequence[str], rows: np.ndarray | None) -> ParquetTable:
+        part = ParquetTable(self.path, columns, categories=[name for name in self.categories if name in columns])
+        part._rows = rows
+        return part
+
+    # Reading
+
+    def column(self, name: str) -> pd.Series:
+        """One column, in memory."""
+        self._check([name])
+        return self._like([name], self._rows).read()[name]
+
+    def read(self) -> pd.DataFrame:
+        """The table, in memory."""
+        parts = list(self._batches(BATCH))
+        return self._frame(_joined(parts) if parts else self._nothing())
+
+    def chunks(self, size: int) -> Iterator[tuple[slice, pd.DataFrame]]:
+        """The table in runs of `size` rows, the last one of what is left; an empty table is one empty run."""
+        parts: list[Any] = []
+        start = count = 0
+        for batch in self._batches(min(size, BATCH)):
+            parts.append(batch[: size - count])
+            count += len(parts[-1])
+            if count == size:
+                yield slice(start, start + size), self._frame(_joined(parts))
+                start, rest = start + size, batch[len(parts[-1]) :]
+                parts, count = [rest], len(rest)
+        if count or len(self) == 0:
+            yield slice(start, start + count), self._frame(_joined(parts) if parts else self._nothing())
+
+    def _batches(self, size: int) -> Iterator[Any]:
+        """The rows as record batches of at most `size`; row groups without any of the rows are not read."""
+        for groups, start in self._runs():
+            for batch in self._file.iter_batches(size, row_groups=groups, columns=self.column_names):
+                yield self._chosen(batch, start)
+                start += len(batch)
+
+    def _chosen(self, batch: Any, start: int) -> Any:
+        """Those rows of a batch, which begins at row `start` of the file, that are the table's."""
+        if self._rows is None:
+            return batch
+        low, high = np.searchsorted(self._rows, [start, start + len(batch)])
+        return batch if high - low == len(batch) else batch.take(_arrow().array(self._rows[low:high] - start))
+
+    def _runs(self) -> Iterator[tuple[list[int], int]]:
+        """Consecutive row groups that hold rows of the table, and the number of their first row in the file."""
+        sizes = [self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)]
+        starts = np.cumsum([0, *sizes])
+        rows = np.searchsorted(self._rows, starts) if self._rows is not None else starts
+        needed = [i for i, (low, high) in enumerate(pairwise(rows)) if low < high]
+        while needed:
+            run = [group for i, group in enumerate(needed) if group == needed[0] + i]
+            yield run, int(starts[run[0]])
+            needed = needed[len(run) :]
+
+    def _frame(self, table: Any) -> pd.DataFrame:
+        """What pyarrow read, as pandas has it, with the columns in order."""
+        table = table.select(self.column_names)
+        for name in self.categories:
+            column = table[name]
+            if not _arrow().types.is_dictionary(column.type):
+                table = table.set_column(table.column_names.index(name), name, column.dictionary_encode())
+        frame: pd.DataFrame = table.unify_dictionaries().to_pandas(ignore_metadata=True)
+        return frame
+
+    def _nothing(self) -> Any:
+        return self._file.schema_arrow.empty_table()
+
+    # The file
+
+    @cached_property
+    def _file(self) -> Any:
+        try:
+            file = parquet().ParquetFile(self.path, buffer_size=1 << 16)  # or a row group's bytes are all in memory
+        except ValueError as error:  # pyarrow's ArrowInvalid
+            raise TableError(f"{self.path} is not a Parquet file that can be read: {error}") from None
+        twice = [name for name, times in Counter(file.schema_arrow.names).items() if times > 1]
+        if twice:
+            raise TableError(f"{self.path}: several columns have the same name: {listed(twice)}")
+        return file
+
+    @cached_property
+    def _stored(self) -> list[str]:
+        """The file's columns, but for an index that pandas stored."""
+        index = (self._file.schema_arrow.pandas_metadata or {}).get("index_columns", ())
+        return [name for name in self._file.schema_arrow.names if name not in index]
+
+    def _check(self, names: Iterable[str]) -> None:
+        """An error that names the first column that is not there."""
+        have = self._file.schema_arrow.names
+        for name in names:
+            if name not in have:
+                raise TableError(f"{self.path} has no column {name!r}{did_you_mean(str(name), have)}")
+
+    def __repr__(self) -> str:
+        return f"ParquetTable({self.path!r}, {len(self):,} rows, {len(self.column_names)} columns)"
+
+
+def _arrow() -> Any:
+    import pyarrow
+
+    return pyarrow
+
+
+def _joined(batches: list[Any]) -> Any:
+    return _arrow().Table.from_batches(batches)

@@ -1,0 +1,67 @@
+"""Rows of tables: telling frames from arrays, taking rows, cutting runs of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from askless.tables.parquet import ParquetTable
+
+__all__ = ["column_names", "is_frame", "row_chunks", "take_rows"]
+
+
+def is_frame(table: Any) -> bool:
+    """Whether the columns have names: a data frame of any library that narwhals reads, or a `ParquetTable`."""
+    if isinstance(table, (np.ndarray, list, tuple)):
+        return False
+    if isinstance(table, ParquetTable):
+        return True
+    import narwhals as nw
+
+    return nw.dependencies.is_into_dataframe(table)
+
+
+def column_names(frame: Any) -> list[Any]:
+    """The names of a frame's columns, as they are."""
+    names = frame.column_names if hasattr(type(frame), "column_names") else frame.columns
+    return list(names)
+
+
+def take_rows(table: Any, rows: np.ndarray) -> Any:
+    """The given rows, in that order (of a `ParquetTable`: in increasing order), in memory."""
+    if isinstance(table, ParquetTable):
+        return table.take(rows).read()
+    if not is_frame(table):
+        return table[rows]
+    import narwhals as nw
+
+    return nw.from_native(table, eager_only=True)[rows].to_native()
+
+
+def row_chunks(table: Any, size: int, rows: np.ndarray | None = None) -> Iterator[tuple[slice, Any]]:
+    """A table, or the given rows of it (in increasing order), in runs of at most `size` rows.
+
+    Each run comes with its place among all the runs' rows. An empty table is one empty run.
+    """
+    if isinstance(table, ParquetTable):
+        yield from (table if rows is None else table.take(rows)).chunks(size)
+        return
+    if rows is None and len(table) <= size:
+        yield slice(0, len(table)), table
+        return
+    whole = table if is_frame(table) else np.asarray(table)
+    count = len(whole) if rows is None else len(rows)
+    for start in range(0, count, size):
+        run = slice(start, min(start + size, count))
+        yield run, _cut(whole, run) if rows is None else take_rows(whole, rows[run])
+
+
+def _cut(table: Any, run: slice) -> Any:
+    """Consecutive rows; an array's are a view."""
+    if not is_frame(table):
+        return table[run]
+    import narwhals as nw
+
+    return nw.from_native(table, eager_only=True)[run.start : run.stop].to_native()

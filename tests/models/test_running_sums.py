@@ -1,0 +1,221 @@
+"""Networks that go on from the state before give what they give for the state alone."""
+
+import pickle
+from itertools import pairwise
+
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from askless.core import Cases, Interview, MaxFeatures, State, Uniform, rollout
+from askless.models import NetPolicy, NetPredictor, Network
+from tests.core.linear import schema_of
+
+LIBRARIES = {"numpy": np.asarray, "torch": torch.asarray, "strict": array_api_strict.asarray}
+
+
+def network(rng, schema, hidden, outputs, dtype=np.float32):
+    normal = lambda *shape: rng.normal(size=shape).astype(dtype)  # noqa: E731
+    widths = [*hidden, outputs]
+    return Network(
+        normal(schema.n_columns, hidden[0]),
+        normal(len(schema), hidden[0]),
+        tuple(normal(width) for width in widths),
+        tuple(normal(a, b) / np.sqrt(a).astype(dtype) for a, b in pairwise(widths)),
+    )
+
+
+def models(rng, schema, hidden, classes, first, dtype=np.float32):
+    """A policy and a predictor; the policy may have first scores, and a predictor of means has a spread."""
+    policy = NetPolicy(
+        network(rng, schema, hidden, len(schema), dtype),
+        rng.normal(size=len(schema)).astype(dtype) if first else None,
+    )
+    net = network(rng, schema, hidden[::-1], classes or 1, dtype)
+    if classes:
+        return policy, NetPredictor(net, classes=True, prior=np.full(classes, 1 / classes, dtype))
+    spread = rng.normal(size=hidden[0] + 1).astype(dtype)
+    return policy, NetPredictor(
+        net, classes=False, prior=np.zeros(1, dtype), offset=3.0, scale=2.0, spread_weight=spread
+    )
+
+
+class Checked:
+    """A policy or a predictor that compares each result with that for a bare copy of the state."""
+
+    def __init__(self, model, dense):
+        self.model, self.dense, self.steps = model, dense, 0
+
+    def _same(self, call, state):
+        found = call(state)
+        bare = State(state.x, state.asked, state.known)
+        expected = self.dense(self.model, bare)
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(np.asarray(call(state)), np.asarray(found))  # and again the same
+        self.steps += 1
+        return found
+
+    def score(self, state):
+        return self._same(self.model.score, state)
+
+    def predict(self, state):
+        if self.model.spread_weight is not None:
+            hidden = self.model.network.features(state.x, state.known)
+            weight = self.model.spread_weight.astype(np.float64)
+            expected = np.exp(0.5 * (np.asarray(hidden) @ weight[:-1] + weight[-1])) * self.model.scale
+            np.testing.assert_allclose(np.asarray(self.model.spread(state)), expected, rtol=1e-3)
+        return self._same(self.model.predict, state)
+
+
+def dense_scores(policy, state):
+    scores = np.asarray(policy.network(state.x, state.known)).copy()
+    if policy.first is not None:
+        scores[~np.asarray(state.known).any(axis=1)] = policy.first
+    return scores
+
+
+def dense_predictions(predictor, state):
+    outputs = np.asarray(predictor.network(state.x, state.known)).astype(np.float64)
+    if predictor.classes:
+        outputs = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        outputs /= outputs.sum(axis=1, keepdims=True)
+    else:
+        outputs = outputs * predictor.scale + predictor.offset
+    outputs[~np.asarray(state.known).any(axis=1)] = predictor.prior
+    return outputs
+
+
+def checked(policy, predictor):
+    return Checked(policy, dense_scores), Checked(predictor, dense_predictions)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 9),
+    widths=st.lists(st.integers(1, 4), min_size=1, max_size=8),
+    hidden=st.lists(st.integers(1, 6), min_size=1, max_size=3),
+    classes=st.sampled_from([0, 2, 5]),
+    missing=st.sampled_from(["skip", "answer"]),
+    flags=st.tuples(*[st.booleans()] * 4),
+)
+def test_a_rollout_gives_what_dense_products_give(seed, n, widths, hidden, classes, missing, flags):
+    rng = np.random.default_rng(seed)
+    first, some_available, some_known, double = flags
+    schema = schema_of(widths)
+    models_ = models(rng, schema, hidden, classes, first)
+    shape = (n, len(schema))
+    x = rng.normal(size=(n, schema.n_columns)).astype(np.float64 if double else np.float32)
+    present, available, known = rng.random(shape) < 0.7, rng.random(shape) < 0.8, rng.random(shape) < 0.2
+    for make in LIBRARIES.values():
+        policy, predictor = checked(*models_)
+        t = rollout(
+            policy,
+            predictor,
+            Cases(make(x), make(present)),
+            schema,
+            missing=missing,
+            available=make(available) if some_available else None,
+            known=make(known) if some_known else None,
+        )
+        assert predictor.steps == t.order.shape[1] + 1
+
+
+@pytest.mark.parametrize("classes", [0, 2])
+def test_a_long_rollout_of_many_cases(classes):
+    rng = np.random.default_rng(0)
+    schema = schema_of([1, 2, 2, 1, 3] * 8)
+    x = rng.normal(size=(300, schema.n_columns)).astype(np.float32)
+    policy, predictor = checked(*models(rng, schema, [32, 16], classes, False))
+    rollout(policy, predictor, Cases(x, np.ones((300, 40), dtype=bool)), schema)
+    assert policy.steps == 40
+
+
+class Columns:
+    """Answers are the encoded columns themselves."""
+
+    def encode_answer(self, feature, answer):
+        return answer
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    widths=st.lists(st.integers(1, 4), min_size=1, max_size=6),
+    classes=st.sampled_from([0, 2, 5]),
+    first=st.booleans(),
+    events=st.lists(
+        st.sampled_from(["answer", "answer", "unknown", "later", "tell", "tell nothing", "undo"]), max_size=15
+    ),
+)
+def test_an_interview_gives_what_dense_products_give(seed, widths, classes, first, events):
+    rng = np.random.default_rng(seed)
+    schema = schema_of(widths)
+    policy, predictor = checked(*models(rng, schema, [6, 4], classes, first))
+    blocked = ["f0"] if len(widths) > 2 else []
+    describe = lambda output, state: dict(enumerate(output[0].tolist()))  # noqa: E731
+    how = {"costs": Uniform(), "stopping": MaxFeatures(5), "describe": describe, "unavailable": blocked}
+    talk = Interview(policy, predictor, schema, Columns(), **how)
+    seen = []
+    for event in events:
+        values = lambda name: rng.normal(size=widths[schema.index(name)]).astype(np.float32)  # noqa: E731
+        before = (talk.question, talk.prediction)
+        if event.startswith("tell"):
+            name = schema.names[rng.integers(len(schema))]
+            talk.tell(name, values(name) if event == "tell" else None)
+        elif event == "undo":
+            if seen:
+                talk.undo()
+                assert (talk.question, talk.prediction) == seen.pop()
+            continue
+        elif talk.done:
+            continue
+        elif event == "answer":
+            talk.answer(values(talk.question.name))
+        else:
+            getattr(talk, event)()
+        seen.append(before)
+
+
+def test_an_interview_gives_what_a_rollout_of_its_case_gives():
+    rng = np.random.default_rng(0)
+    schema = schema_of([2] * 12)
+    policy, predictor = models(rng, schema, [16, 8], 3, True)
+    x = rng.normal(size=(1, 24)).astype(np.float32)
+    t = rollout(policy, predictor, Cases(x, np.ones((1, 12), dtype=bool)), schema)
+    how = {"costs": Uniform(), "stopping": None, "describe": lambda output, state: {"all": output[0].tolist()}}
+    talk = Interview(policy, predictor, schema, Columns(), **how)
+    for i, feature in enumerate(t.order[0]):
+        assert talk.question.name == f"f{feature}"
+        talk.answer(x[0, 2 * feature : 2 * feature + 2])
+        assert talk.prediction["all"] == t.predictions[0, i + 1].tolist()
+
+
+def test_two_states_after_the_same_one():
+    rng = np.random.default_rng(0)
+    schema = schema_of([1] * 30)
+    policy, _ = models(rng, schema, [8], 2, False)
+    cases = Cases(rng.normal(size=(4, 30)).astype(np.float32), np.ones((4, 30), dtype=bool))
+    start = State.of(cases, schema.column_feature, rng.random((4, 30)) < 0.2)
+    policy.score(start)
+    for pick in ([3, 4, 3, -1], [7, 7, 7, 7]):  # some were known before
+        after = start.after(np.array(pick), cases, schema)
+        np.testing.assert_allclose(policy.score(after), policy.network(after.x, after.known), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(policy.score(start), policy.network(start.x, start.known), rtol=1e-4, atol=1e-4)
+
+
+def test_pickles_hold_the_weights_only():
+    rng = np.random.default_rng(0)
+    schema = schema_of([1, 2])
+    net = network(rng, schema, [4], 2)
+    before = pickle.dumps(net)
+    net.outputs(
+        State(np.zeros((1, 3), np.float32), *np.zeros((2, 1, 2), dtype=bool)).answered(
+            0, 0, 1, np.ones(1, np.float32)
+        )
+    )
+    assert pickle.dumps(net) == before

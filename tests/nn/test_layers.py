@@ -1,0 +1,93 @@
+"""Passes through layers against autograd."""
+
+import copy
+
+import pytest
+import torch
+
+from askless.nn import Dropout, Layers, Pass
+from askless.nn.layers import ALIGNED
+from tests.methods.algorithm_1 import layers
+
+
+def stacks(*widths):
+    generator = torch.Generator().manual_seed(0)
+    return [Layers(each, generator).double() for each in widths]
+
+
+def literal(stacks_, inputs, masks):
+    """The layers one after another; hidden units are multiplied by masks (width,)."""
+    h = inputs
+    pairs = [pair for stack in stacks_ for pair in layers(stack)]
+    for i, (weight, bias) in enumerate(pairs):
+        h = h @ weight.T + bias
+        if i + 1 < len(pairs):
+            h = torch.relu(h) * masks[i]
+    return h
+
+
+def taking_part(run):
+    """The masks that say the same as the units of a pass."""
+    masks = []
+    for units, (_, bias) in zip(run._units[1:-1], run._layers[:-1], strict=True):
+        mask = torch.ones(len(bias), dtype=torch.float64)
+        if units is not None:
+            mask = torch.zeros_like(mask)
+            mask[torch.from_numpy(units.kept)] = len(bias) / len(units.kept)
+        masks.append(mask)
+    return masks
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+@pytest.mark.parametrize("widths", [[(5, 8, 4), (4, 3)], [(5, 3)], [(5, 80, 9), (9, 7, 2)]])
+def test_a_pass_and_its_way_back(widths, dropout):
+    nets = stacks(*widths)
+    random = torch.Generator().manual_seed(1)
+    inputs = torch.randn(6, 5, generator=random, dtype=torch.float64).requires_grad_()
+    outside = torch.randn(6, widths[-1][-1], generator=random, dtype=torch.float64)
+    run = Pass(nets, inputs.detach(), Dropout(dropout, random, 0))
+    expected = literal(nets, inputs, taking_part(run))
+    torch.testing.assert_close(run.outputs, expected.detach(), rtol=0, atol=1e-12)
+    wanted = torch.autograd.grad((expected * outside).sum(), [inputs, *(net.flat for net in nets)])
+    sums = run.backward(outside)
+    for net, gradient in zip(nets, wanted[1:], strict=True):
+        torch.testing.assert_close(net.flat.grad, gradient, rtol=0, atol=1e-12)
+    torch.testing.assert_close(run.input_gradient(sums), wanted[0], rtol=0, atol=1e-12)
+
+
+def test_gradients_add_up_until_they_are_forgotten():
+    (net,) = stacks((4, 3))
+    inputs, outside = torch.ones(2, 4, dtype=torch.float64), torch.ones(2, 3, dtype=torch.float64)
+    Pass([net], inputs).backward(outside)
+    once = net.flat.grad.clone()
+    Pass([net], inputs).backward(outside)
+    torch.testing.assert_close(net.flat.grad, 2 * once)
+    net.flat.grad = None
+    Pass([net], inputs).backward(outside)
+    torch.testing.assert_close(net.flat.grad, once)
+
+
+def test_a_copy_has_weights_of_its_own():
+    (net,) = stacks((4, 3))
+    inputs = torch.ones(2, 4, dtype=torch.float64)
+    before = Pass([net], inputs).outputs.clone()
+    other = copy.deepcopy(net)
+    with torch.no_grad():
+        net.flat.add_(1.0)
+    torch.testing.assert_close(Pass([other], inputs).outputs, before)
+    torch.testing.assert_close(Pass([net], inputs).outputs, before + 5.0)
+
+
+def test_units_take_part_equally_often():
+    dropout = Dropout(0.3, torch.Generator().manual_seed(0), 0)
+    counts, times = torch.zeros(128), 2000
+    for _ in range(times):
+        units = dropout.units(128)
+        assert len(units.kept) == 88  # 90 would be nearest; matrix products like multiples of 8
+        assert len(units.kept) % ALIGNED == 0
+        counts[torch.from_numpy(units.kept)] += 1
+    share = counts / times
+    assert abs(float(share.mean()) - 88 / 128) < 1e-6
+    assert float((share - 88 / 128).abs().max()) < 0.1
+    assert Dropout(0.0, torch.Generator(), 0).units(16) is None
+    assert len(Dropout(0.5, torch.Generator(), 0).units(5).kept) == 2
