@@ -50,6 +50,7 @@ def test_loss_is_the_expectation_over_the_policy_plus_the_loss_of_the_pick(make_
         problem,
         batch_size=12,
         states_per_row=1,
+        epochs=1,
         random_subsets=False,
         random_starts=0.0,
         generator=torch.Generator(),

@@ -88,6 +88,7 @@ def learner_with(problem, module, gumbels, **options):
         problem,
         batch_size=len(problem.y_train),
         states_per_row=1,
+        epochs=1000,
         random_subsets=options.pop("random_subsets", False),
         random_starts=options.pop("random_starts", 0.0),
         generator=torch.Generator().manual_seed(0),
@@ -198,7 +199,14 @@ def test_random_starts_are_that_share_of_the_starts(make_problem, make_module):
 
 
 def make_chains(problem, **options):
-    settings = {"batch_size": 64, "states_per_row": 1, "random_subsets": False, "random_starts": 0.0, "seed": 0}
+    settings = {
+        "batch_size": 64,
+        "states_per_row": 1,
+        "epochs": 1000,
+        "random_subsets": False,
+        "random_starts": 0.0,
+        "seed": 0,
+    }
     return Chains(problem, generator=torch.Generator().manual_seed(0), **(settings | options))
 
 
@@ -218,11 +226,13 @@ def test_chains_end_after_any_number_of_questions(make_problem):
     torch.testing.assert_close(share, torch.tensor([5.0, 4, 3, 2, 1]) / 15, rtol=0, atol=0.01)
 
 
-def test_large_tables_have_fewer_states_than_rows(make_problem, monkeypatch):
-    monkeypatch.setattr("askless.methods.greedy.chains.MOST_STATES", 50)
+def test_short_trainings_have_fewer_states_than_rows(make_problem):
     problem = make_problem((1,) * 4, n=400, gaps=True)
-    chains = make_chains(problem)
-    assert len(chains.row) == 50
+    chains = make_chains(problem, batch_size=10, epochs=2)  # 800 visits in all: chains of 3, walked 4 times, are 66
+    assert len(chains.row) == 66
+    batches = chains.batches(torch.Generator())
+    assert len(batches) == 40
+    assert torch.cat(batches[:7]).sort().values.tolist() == list(range(66))  # all of them, then all of them again
     seen = set()
     for _ in walk(chains, 200):
         seen |= set(chains.row.tolist())

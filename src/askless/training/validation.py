@@ -9,7 +9,7 @@ from askless.training.data import Problem
 
 __all__ = ["mean_loss", "validation_cases", "validation_rollout"]
 
-QUESTIONS = 1 << 17  # of validation tables that would be asked more, every n-th row is
+QUESTIONS = 1 << 15  # of validation tables that would be asked more, every n-th row is
 ROWS_AT_ONCE = 1024  # as many as the processor's cache likes
 
 

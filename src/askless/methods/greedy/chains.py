@@ -32,8 +32,10 @@ from askless.training import (
 
 __all__ = ["ChainLearner", "Chains", "States"]
 
-MOST_STATES = 1 << 18  # larger tables have fewer states than rows: a chain that starts again takes another row
-AT_ONCE = 1 << 14  # states that are drawn together
+MOST_VISITS = 1 << 18  # of states in an epoch
+WALKS, FEWEST_BATCHES = 4, 4  # how often a chain is walked to its end, at least, and how many batches states are for
+STARTS = 1 << 12  # random sets that are drawn once, for chains to start from
+AT_ONCE = 1 << 14  # states that are made together
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,17 @@ class States:
         return cls(rows.x, rows.y, asked, *(part.to(rows.x.dtype) for part in (rows.present, rows.askable)))
 
 
+def epoch_batches(problem: Problem, states_per_row: int, batch_size: int) -> int:
+    """The number of batches in an epoch."""
+    return -(-min(len(problem.y_train) * states_per_row, MOST_VISITS) // batch_size)
+
+
 class Chains:
-    """The states of all training rows."""
+    """The states of the training rows.
+
+    There are `states_per_row` of them for each row, unless they would be visited too seldom for the chains to get
+    anywhere in so many epochs: then there are fewer, and a chain that starts again takes another row.
+    """
 
     def __init__(
         self,
@@ -86,6 +97,7 @@ class Chains:
         *,
         batch_size: int,
         states_per_row: int,
+        epochs: int,
         random_subsets: bool,
         random_starts: float,
         generator: torch.Generator,
@@ -101,29 +113,31 @@ class Chains:
         self._last = able.clamp(max=problem.max_features)  # (rows,) how many questions are the most
         self._useful = able.nonzero().squeeze(1)  # a row without any value teaches nothing
         source = torch.Generator().manual_seed(seed)
-        self._wanders = len(self._useful) * states_per_row > MOST_STATES
+        self._starts = self._drawn(self._some_rows(STARTS, source), source)  # (STARTS, features)
+        self.n_batches = epoch_batches(problem, states_per_row, batch_size)
+        most = epochs * self.n_batches * batch_size // (WALKS * problem.max_features)
+        live = max(most, FEWEST_BATCHES * batch_size)
+        self._wanders = len(self._useful) * states_per_row > live
         if self._wanders:
-            self.row = self._some_rows(MOST_STATES, source)
+            self.row = self._some_rows(live, source)
         else:
             self.row = self._useful.repeat(states_per_row)  # (states,) the training row of each state
         shape = (len(self.row), len(problem.schema))
         self.asked = torch.from_numpy(problem.scratch.empty(shape, np.dtype(np.uint8)))
         for start in range(0, len(self.row), AT_ONCE):
             some = slice(start, start + AT_ONCE)
-            self.asked[some] = self._drawn(self.row[some], source)
+            self.asked[some] = self._start(self.row[some], source)
         self._count = row_sums(self.asked)  # (states,)
         self._end = torch.empty_like(self._count)  # (states,) after how many questions each chain ends
         self._draw_ends(torch.arange(len(self.row)), source)
         self.first = torch.zeros(len(problem.schema))  # scores of the first question
 
-    @property
-    def n_batches(self) -> int:
-        """Batches in an epoch."""
-        return -(-len(self.row) // self.batch_size)
-
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
-        """Random batches of states."""
-        return torch.split(torch.randperm(len(self.row), generator=generator), self.batch_size)
+        """Random batches of states, none of which is visited again before all others were."""
+        batches: list[Tensor] = []
+        while len(batches) < self.n_batches:
+            batches += torch.split(torch.randperm(len(self.row), generator=generator), self.batch_size)
+        return batches[: self.n_batches]
 
     def states(self, batch: Tensor) -> States:
         """The states of a batch."""
@@ -155,9 +169,9 @@ class Chains:
         self._count.index_fill_(0, states, 0)
         again = states[torch.rand(len(states), generator=self.generator) < self.random_starts]
         if len(again):
-            drawn = self._drawn(self.row[again], self.generator)
+            drawn = self._start(self.row[again], self.generator)
             self.asked.index_copy_(0, again, drawn)
-            self._count.index_copy_(0, again, drawn.sum(dim=1))
+            self._count.index_copy_(0, again, row_sums(drawn))
         self._draw_ends(states, self.generator)
 
     def _some_rows(self, count: int, generator: torch.Generator) -> Tensor:
@@ -178,6 +192,15 @@ class Chains:
         """Where each state stands, and the first question."""
         kept = {"row": self.row, "asked": self.asked, "count": self._count, "end": self._end}
         return kept | {"first": self.first}
+
+    def _start(self, row: Tensor, generator: torch.Generator) -> Tensor:
+        """(b, features) random sets to start from: some that were drawn before, without what cannot be asked."""
+        drawn = self._starts.index_select(0, torch.randint(len(self._starts), (len(row),), generator=generator))
+        if self.rows.complete:
+            return drawn
+        askable = self.rows.askable.index_select(0, row)
+        drawn &= askable
+        return drawn * (askable & ~drawn.bool()).any(dim=1, keepdim=True)
 
     def _drawn(self, row: Tensor, generator: torch.Generator) -> Tensor:
         """(b, features) random sets of fewer than `max_features` features that leave something to ask."""

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from askless.methods.base import Fitted
-from askless.methods.greedy.chains import ChainLearner, Chains
+from askless.methods.greedy.chains import ChainLearner, Chains, epoch_batches
 from askless.methods.greedy.expected import ExpectedLearner
 from askless.methods.greedy.method import Greedy
 from askless.methods.greedy.relaxed import RelaxedLearner
@@ -56,10 +56,13 @@ def fit_greedy(
         gumbel = GumbelBank(method.batch_size, len(problem.schema), generator, seed)
         dropout = Dropout(method.dropout, generator, seed)
         pretraining = SubsetLearner(module.predictor, problem, dropout, bernoulli_sets, method.batch_size, seed)
+        n_batches = epoch_batches(problem, method.states_per_row, method.batch_size)
+        epochs = enough_epochs(n_batches, EPOCHS, STEPS) if method.epochs is None else method.epochs
         chains = Chains(
             problem,
             batch_size=method.batch_size,
             states_per_row=method.states_per_row,
+            epochs=epochs,
             random_subsets=method.subsets == "random",
             random_starts=method.random_starts,
             generator=generator,
@@ -75,7 +78,7 @@ def fit_greedy(
             watch_relaxed_loss=method.schedule == "staged",
             seed=seed,
         )
-        phases = [_pretraining(method, pretraining), *_selection(method, relaxed)]
+        phases = [_pretraining(method, pretraining), *_selection(method, relaxed, epochs)]
         if method.polish:
             expected = ExpectedLearner(module, problem, chains, gumbel, exact_first=method.first == "exact")
             phases.append(_polish(phases[-1].epochs, expected, method.average))
@@ -98,10 +101,9 @@ def _pretraining(method: Greedy, learner: SubsetLearner) -> Phase:
     )
 
 
-def _selection(method: Greedy, learner: ChainLearner) -> list[Phase]:
+def _selection(method: Greedy, learner: ChainLearner, epochs: int) -> list[Phase]:
     """The joint training: one annealed phase, or one phase for each temperature."""
     hot, cold = method.temperatures
-    epochs = enough_epochs(learner.chains.n_batches, EPOCHS, STEPS) if method.epochs is None else method.epochs
     common: dict[str, Any] = {
         "lr": method.learning_rate,
         "weight_decay": method.weight_decay,

@@ -39,8 +39,8 @@ class Greedy(Method):
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation.
     epochs : passes over the states (at most, in each stage); None picks enough of them for a thousand steps.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
-    states_per_row : how many partial records each training row keeps; large tables have 262,144 of them in all, which
-        go from row to row.
+    states_per_row : how many partial records each training row keeps, where training is long enough to visit them
+        often; else there are fewer, which go from row to row.
     batch_size, learning_rate, weight_decay : of the AdamW optimiser.
     average : decay of the moving average of the weights that is validated and returned; 0 for none.
     patience : epochs without improvement that end a stage.
