@@ -18,7 +18,7 @@ check: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist worksteal
 
-bench: $(READY)  ## how fast training, roll-outs and one question are
+bench: $(READY)  ## how fast training, roll-outs and one question are; writes docs/performance.md, takes most of an hour
 	$(BIN)/python benchmarks/speed.py
 
 spam: $(READY)  ## the paper's Spam protocol; writes docs/results/spam.md (needs ASKLESS_DATA)

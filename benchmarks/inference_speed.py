@@ -31,7 +31,7 @@ def exported(net: torch.nn.Sequential, n_columns: int) -> Network:
     )
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def eager(nets: LiteralNets, x: torch.Tensor, steps: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The selections (n, steps) and the probabilities after each (n, steps, classes)."""
     mask = torch.zeros(len(x), nets.policy[-1].out_features)
@@ -62,8 +62,13 @@ def roll_out(problem: Problem, hidden: tuple[int, ...], rows: int, steps: int, r
     many = np.resize(np.arange(len(problem.valid)), rows)
     cases = Cases(problem.valid.x[many], problem.valid.present[many])
     x = torch.from_numpy(cases.x)
+
+    def eager_runs() -> None:
+        for run in x.split(fitted.CASES_AT_ONCE):
+            eager(nets, run, steps)
+
     calls = {
-        "torch": partial(eager, nets, x, steps),
+        "torch": eager_runs,
         "askless": partial(ours, policy, predictor, cases, problem, steps),
     }
     order, _ = eager(nets, x, steps)
@@ -107,9 +112,11 @@ def one_question(quick: bool) -> dict[str, float]:
     mine: list[float] = []
     theirs: list[float] = []
     with threads(1), torch.inference_mode():
-        for case in range(20 if quick else 400):
-            mine += _interview(model, dict(zip(encoder.schema.names, X[case].tolist(), strict=True)))
-            theirs += _eager_steps(nets, encoded[case : case + 1], 10)
+        for block in np.array_split(np.arange(20 if quick else 600), 10):  # in turn, but not evicting one another
+            for case in block:
+                mine += _interview(model, dict(zip(encoder.schema.names, X[case].tolist(), strict=True)))
+            for case in block:
+                theirs += _eager_steps(nets, encoded[case : case + 1], 10)
     warm = 100  # steps until caches are filled and clocks are up
     return {
         "askless median": 1e6 * float(np.median(mine[warm:])),

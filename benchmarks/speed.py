@@ -37,6 +37,13 @@ MEASUREMENTS: dict[str, Callable[[bool], Any]] = {
 }
 
 
+def _check_same(before: dict[str, Any] | None, now: dict[str, Any]) -> None:
+    """Measurements of different machines, versions or sizes must not stand on one page."""
+    differ = [name for name in now if before and name != "load before" and before.get(name) != now[name]]
+    if differ:
+        raise SystemExit(f"the figures that are there come from elsewhere ({', '.join(differ)}); measure all of them")
+
+
 def main() -> None:
     """Measure, save and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -45,6 +52,8 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true", help="just the measurements that are not there yet")
     parser.add_argument("--output", type=Path, default=DOCS, help="where to write (default: docs)")
     options = parser.parse_args()
+    if options.quick and options.output == DOCS:
+        parser.error("--quick needs --output: docs/ keeps the figures of a full run")
     saved = options.output / "results" / "performance.json"
     saved.parent.mkdir(parents=True, exist_ok=True)
     results: dict[str, Any] = {}
@@ -53,10 +62,11 @@ def main() -> None:
     for name in options.only or MEASUREMENTS:
         if options.resume and name in results:
             continue
-        machine = facts()
+        machine = facts() | {"quick": options.quick}
         print(f"{name} ...", flush=True)
         results[name] = MEASUREMENTS[name](options.quick)
-        results["machine"] = machine | {"quick": options.quick}
+        _check_same(results.get("machine"), machine)
+        results["machine"] = machine
         write_atomic(saved, json.dumps(results, indent=1).encode())
     if all(name in results for name in MEASUREMENTS):
         (options.output / "images").mkdir(exist_ok=True)

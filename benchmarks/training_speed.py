@@ -42,14 +42,15 @@ def one_step(problem: Problem, hidden: tuple[int, ...], batch_size: int) -> Call
         states_per_row=2,
         epochs=30,
         random_subsets=False,
-        random_starts=0.0,
+        random_starts=0.2,
         generator=generator,
         seed=0,
     )
     gumbel, dropout = GumbelBank(batch_size, len(schema), generator, 0), Dropout(0.3, generator, 0)
     learner = RelaxedLearner(
-        module, problem, chains, gumbel, dropout, exact_first=False, watch_relaxed_loss=False, seed=0
+        module, problem, chains, gumbel, dropout, exact_first=True, watch_relaxed_loss=False, seed=0
     )
+    learner.begin()
     optimizer = AdamW(module.parameters(), 1.0)
     batches: list[torch.Tensor] = []
 
@@ -191,9 +192,10 @@ def spam_quality(quick: bool) -> dict[str, object]:
         training.select()
         score = literal_score(training, training.valid.x, y, auroc, 10)
         literal.append({"seconds": training.clock.seconds, "score": score, "states": training.states})
+    seeds = range(1 if quick else 5)
     lengths = [{"epochs": 1, "pretrain_epochs": 1, "polish": False}] if quick else SPAM_LENGTHS
     ours = [
-        {"settings": settings, "runs": [ours_until(problem, y, cases, auroc, 10, s, **settings) for s in (0, 1, 2)]}
+        {"settings": settings, "runs": [ours_until(problem, y, cases, auroc, 10, s, **settings) for s in seeds]}
         for settings in lengths
     ]
     return {"source": source, "literal": literal, "askless": ours}

@@ -11,7 +11,7 @@ from askless.core import Cases
 from askless.encoding import TableEncoder
 from askless.tables import ParquetTable, Scratch, row_chunks, take_rows
 
-__all__ = ["SAMPLE", "encode_rows", "learn_encoder"]
+__all__ = ["SAMPLE", "encode_rows", "learn_encoder", "rows_at_once"]
 
 SAMPLE = 200_000  # rows are enough to learn ranks, medians and categories from
 ROWS_AT_ONCE = 65_536  # at most so many rows are encoded together,
@@ -36,6 +36,11 @@ def learn_encoder(
     return TableEncoder.fit(part, groups=groups, costs=costs, row_numbers=numbers)
 
 
+def rows_at_once(encoder: TableEncoder) -> int:
+    """How many rows are encoded together."""
+    return max(1, min(ROWS_AT_ONCE, VALUES_AT_ONCE // encoder.schema.n_columns))
+
+
 def encode_rows(
     encoder: TableEncoder, table: Any, rows: np.ndarray, scratch: Scratch, seed: int
 ) -> tuple[Cases, np.ndarray]:
@@ -48,7 +53,7 @@ def encode_rows(
     n, schema = len(rows), encoder.schema
     x = scratch.empty((n, schema.n_columns), np.float32)
     present = scratch.empty((n, len(schema)), np.bool_)
-    size = max(1, min(ROWS_AT_ONCE, VALUES_AT_ONCE // schema.n_columns))
+    size = rows_at_once(encoder)
     rng = np.random.default_rng(seed)
     blocks = _Blocks(n, size, rng) if scratch.on_disk else None
     for run, part in row_chunks(table, size, None if n == len(table) else rows):

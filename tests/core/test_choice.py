@@ -42,3 +42,9 @@ def test_a_ceiling_closes():
     ceiling = ceiling_of(np.array([[True, True, False], [True, True, True]]), np.zeros(1, dtype=np.float32))
     assert ceiling.dtype == np.float32
     assert (close(ceiling, np.array([-1, 2])) > 0).tolist() == [[True, True, False], [True, True, False]]
+
+
+def test_a_closed_feature_stays_closed_in_any_memory_order():
+    ceiling = np.asfortranarray(np.full((3, 2), np.inf))
+    close(ceiling, np.array([1, -1, 0]))
+    assert (ceiling == -np.inf).tolist() == [[False, True], [False, False], [True, False]]

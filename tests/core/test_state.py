@@ -1,5 +1,7 @@
 """What is not known is hidden."""
 
+from dataclasses import replace
+
 import array_api_strict
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.core import Cases, State
+from askless.core import Cases, Schema, State
 from tests.core.linear import schema_of
 
 
@@ -104,3 +106,20 @@ def test_a_corrected_answer_replaces_the_one_before():
     assert gone.asked.tolist() == [[False, True]]
     assert gone.known.tolist() == [[False, False]]
     assert state.x.tolist() == [[0.0, 3.0]]
+
+
+def test_replace_begins_anew():
+    """What was remembered of a state must not answer for another one."""
+    schema = Schema.of_numbers(["a", "b"])
+    for n in (1, 3):
+        cases = Cases(np.ones((n, 2), dtype=np.float32), np.ones((n, 2), dtype=bool))
+        state = State.of(cases, schema.column_feature, np.zeros((n, 2), dtype=bool))
+        state.memo["sums"] = 1
+        after = state.after(np.zeros(n, dtype=np.int64), cases, schema)
+        assert after.told is not None
+        after.memo["sums"] = 2
+        changed = replace(after, known=np.zeros((n, 2), dtype=bool))
+        assert changed.told is None
+        assert changed.memo == {}
+        assert not changed.known.any()
+        np.testing.assert_array_equal(changed.x, after.x)

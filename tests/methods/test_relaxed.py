@@ -233,7 +233,17 @@ def test_short_trainings_have_fewer_states_than_rows(make_problem):
     batches = chains.batches(torch.Generator())
     assert len(batches) == 40
     assert torch.cat(batches[:7]).sort().values.tolist() == list(range(66))  # all of them, then all of them again
+    assert visited_rows(chains) == 400
+
+
+def visited_rows(chains):
     seen = set()
     for _ in walk(chains, 200):
         seen |= set(chains.row.tolist())
-    assert len(seen) == 400
+    return len(seen)
+
+
+def test_random_subsets_come_to_all_rows_too(make_problem):
+    chains = make_chains(make_problem((1,) * 4, n=400), batch_size=10, epochs=2, random_subsets=True)
+    assert len(chains.row) == 66
+    assert visited_rows(chains) == 400

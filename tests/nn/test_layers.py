@@ -89,5 +89,6 @@ def test_units_take_part_equally_often():
     share = counts / times
     assert abs(float(share.mean()) - 88 / 128) < 1e-6
     assert float((share - 88 / 128).abs().max()) < 0.1
-    assert Dropout(0.0, torch.Generator(), 0).units(16) is None
+    assert Dropout(0.0, torch.Generator(), 0).units(100) is None
+    assert len(Dropout(0.01, torch.Generator(), 0).units(100).kept) == 99  # a small rate stays small
     assert len(Dropout(0.5, torch.Generator(), 0).units(5).kept) == 2

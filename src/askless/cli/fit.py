@@ -156,13 +156,13 @@ def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, seed: 
 
     import numpy as np
 
-    from askless.encoded import ROWS_AT_ONCE, SAMPLE, learn_encoder
+    from askless.encoded import SAMPLE, learn_encoder, rows_at_once
     from askless.tables import row_chunks
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         encoder = learn_encoder(X, np.arange(len(X)), groups=groups, costs=costs, seed=seed)
-        for rows, part in row_chunks(X, ROWS_AT_ONCE) if len(X) > SAMPLE else ():
+        for rows, part in row_chunks(X, rows_at_once(encoder)) if len(X) > SAMPLE else ():
             encoder.transform(part, range(rows.start, rows.stop))
 
 

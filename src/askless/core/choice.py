@@ -72,7 +72,7 @@ def close(ceiling: Array, pick: Array) -> Array:
     """The ceiling without feature `pick[i]` of case i; numpy's is changed in place."""
     if isinstance(ceiling, np.ndarray):
         rows = np.flatnonzero(pick >= 0)
-        ceiling.reshape(-1)[rows * ceiling.shape[1] + pick[rows]] = -np.inf
+        ceiling[rows, pick[rows]] = -np.inf
         return ceiling
     xp = array_namespace(ceiling)
     return xp.where(one_hot(pick, ceiling.shape[1]), xp.full_like(ceiling, -xp.inf), ceiling)

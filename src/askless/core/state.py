@@ -67,8 +67,9 @@ class State:
     x: Array  # (n, columns)
     asked: Array  # (n, features) bool: never asked again
     known: Array  # (n, features) bool: asked, or given beforehand, and answered with a value
-    told: Answer | Answers | None = field(default=None, repr=False, compare=False)
-    memo: Memo = field(default_factory=dict, repr=False, compare=False)
+    # Not arguments, so that `dataclasses.replace` begins anew.
+    told: Answer | Answers | None = field(default=None, init=False, repr=False, compare=False)
+    memo: Memo = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
@@ -109,7 +110,7 @@ class State:
 
     def answered(self, feature: int, start: int, stop: int, values: np.ndarray | None) -> State:
         """The state of one case after its first answer to a feature of these columns; None tells nothing."""
-        return _Next(self, feature, start, stop, values)
+        return _Next.after_answer(self, feature, start, stop, values)
 
     def corrected(self, feature: int, start: int, stop: int, values: np.ndarray | None) -> State:
         """The state of one case in which the answer to a feature, if there was one, is replaced."""
@@ -127,7 +128,7 @@ class State:
         if not news.all():
             rows, pick = rows[news], pick[news]
         if not len(rows):
-            return State(self.x, asked, self.known, self.told, self.memo)
+            return State(self.x, asked, self.known)._with(self.told, self.memo)
         order = np.argsort(pick.astype(np.int16 if len(schema) < 2**15 else np.int64), kind="stable")
         rows, pick = rows[order], pick[order]
         widths = schema.widths[pick]
@@ -145,21 +146,33 @@ class State:
             values[:, 1:] = 0.0
             values[at, 1 + k] = x[rows[at], columns[at, k]] = cases.x[rows[at], columns[at, k]]
         told = Answers(self.memo, _runs(pick), values, rows, _inverse(rows, len(self)), schema)
-        return State(x, asked, _with_ones(self.known, rows, pick), told)
+        return State(x, asked, _with_ones(self.known, rows, pick))._with(told, {})
+
+    def _with(self, told: Answer | Answers | None, memo: Memo) -> State:
+        self.__dict__.update(told=told, memo=memo)
+        return self
 
 
 class _Next(State):
     """The state after an answer; its arrays are made when somebody looks at them, which running sums need not."""
 
-    def __init__(self, before: State, feature: int, start: int, stop: int, values: np.ndarray | None) -> None:
+    def __new__(cls, x: np.ndarray, asked: np.ndarray, known: np.ndarray) -> State:  # type: ignore[misc]
+        """What `dataclasses.replace` makes is an ordinary state."""
+        return State(x, asked, known)
+
+    @classmethod
+    def after_answer(cls, before: State, feature: int, start: int, stop: int, values: np.ndarray | None) -> _Next:
+        """The state after an answer in the columns from start to stop; None tells nothing."""
+        self = object.__new__(cls)
         if values is None:
             self.__dict__.update(told=before.told, memo=before.memo, _made=None, _answer=(before, feature, 0, 0, ()))
-            return
+            return self
         told = np.empty(1 + stop - start, dtype=values.dtype)
         told[0] = 1.0
         told[1:] = values
         answer = Answer(before.memo, feature, start, stop, told)
         self.__dict__.update(told=answer, memo={}, _made=None, _answer=(before, feature, start, stop, values))
+        return self
 
     def __len__(self) -> int:
         return 1

@@ -94,24 +94,26 @@ class Dropout:
 
     def __init__(self, rate: float, generator: torch.Generator, seed: int) -> None:
         self.rate, self.generator = rate, generator
-        self._source = torch.Generator().manual_seed(seed)
+        self._seed = seed
         self._choices: dict[int, list[Units]] = {}
 
     def units(self, width: int) -> Units | None:
         """The units of a layer that take part; None for all of them."""
         kept = max(1, round((1.0 - self.rate) * width))
-        if kept >= 8 * ALIGNED:
-            kept -= kept % ALIGNED
         if kept == width:
             return None
+        if kept >= 8 * ALIGNED and kept % ALIGNED <= (width - kept) // 2:
+            kept -= kept % ALIGNED
         if width not in self._choices:
-            self._choices[width] = [self._drawn(width, kept) for _ in range(self.CHOICES)]
+            source = torch.Generator().manual_seed(self._seed + width)
+            self._choices[width] = [_drawn(width, kept, source) for _ in range(self.CHOICES)]
         pick = int(torch.randint(self.CHOICES, (), generator=self.generator))
         return self._choices[width][pick]
 
-    def _drawn(self, width: int, kept: int) -> Units:
-        order = torch.randperm(width, generator=self._source)
-        return Units(order[:kept].numpy(), order.argsort().clamp_(max=kept).numpy())
+
+def _drawn(width: int, kept: int, source: torch.Generator) -> Units:
+    order = torch.randperm(width, generator=source)
+    return Units(order[:kept].numpy(), order.argsort().clamp_(max=kept).numpy())
 
 
 class Pass:

@@ -1,7 +1,7 @@
 """The one fit loop: epochs, early stopping, schedules, history, checkpoints, progress. Imports torch."""
 
 from askless.training.checkpoint import Checkpoint
-from askless.training.data import Problem, Tensors
+from askless.training.data import Problem, Tensors, some_rows
 from askless.training.loop import Learner, Phase, enough_epochs, train
 from askless.training.predictor import exported_predictor, fit_predictor, with_spread
 from askless.training.progress import Progress, progress_bar
@@ -26,6 +26,7 @@ __all__ = [
     "one_thread",
     "prefix_sets",
     "progress_bar",
+    "some_rows",
     "train",
     "uniform_sets",
     "validation_rollout",

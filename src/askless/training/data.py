@@ -11,13 +11,22 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from askless.core import Cases, Missing, Schema, askable
+from askless.core import Cases, Missing, Schema
 from askless.nn import Layout, masked_inputs
 from askless.tables import Scratch
 
-__all__ = ["Problem", "Task", "Tensors"]
+__all__ = ["Problem", "Task", "Tensors", "some_rows"]
 
 Task = Literal["classification", "regression"]
+
+VALIDATION_QUESTIONS, VALIDATION_ROWS = 1 << 15, 1 << 10  # at most so many questions, but at least so many rows
+
+
+def some_rows(n: int, at_most: int) -> np.ndarray:
+    """Rows of a table of n, in order: all of them, or random ones, the same each time."""
+    if n <= at_most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, at_most, replace=False))
 
 
 @dataclass(frozen=True)
@@ -56,20 +65,30 @@ class Problem:
         counts = np.bincount(self.y_train, minlength=self.n_classes)
         return torch.from_numpy(np.log(counts / counts.sum())).float()
 
-    def tensors(self, part: Literal["train", "valid"], at_most: int | None = None) -> Tensors:
-        """The rows of one part as torch tensors; where there are more than `at_most`, every n-th."""
-        cases, y = (self.train, self.y_train) if part == "train" else (self.valid, self.y_valid)
-        if at_most is not None and len(y) > at_most:
-            stride = -(-len(y) // at_most)
-            cases, y = Cases(cases.x[::stride].copy(), cases.present[::stride].copy()), y[::stride]
+    @cached_property
+    def validation_sample(self) -> tuple[Cases, np.ndarray]:
+        """The validation rows that are asked to choose the best weights: all of them, or random ones of many."""
+        rows = some_rows(len(self.y_valid), max(VALIDATION_ROWS, VALIDATION_QUESTIONS // self.max_features))
+        if len(rows) == len(self.y_valid):
+            return self.valid, self.y_valid
+        return Cases(self.valid.x[rows], self.valid.present[rows]), self.y_valid[rows]
+
+    def tensors(self, part: Literal["train", "valid", "sample"]) -> Tensors:
+        """The training rows, the validation rows, or the sample of these, as torch tensors."""
+        if part == "train":
+            cases, y = self.train, self.y_train
+        else:
+            cases, y = (self.valid, self.y_valid) if part == "valid" else self.validation_sample
         present = torch.from_numpy(cases.present)
+        everything = torch.ones((), dtype=torch.bool).expand(present.shape)  # of no size of its own
         offset, scale = self.target_scale
         target = (
             torch.from_numpy(y.astype(np.int64))
             if self.task == "classification"
             else torch.from_numpy(((y - offset) / scale).astype(np.float32))
         )
-        return Tensors(torch.from_numpy(cases.x), present, askable(present, self.missing), target, self)
+        able = present if self.missing == "skip" else everything
+        return Tensors(torch.from_numpy(cases.x), present, able, target, self)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from askless.core import Cases, Policy, State
 from askless.models import NetPredictor
 from askless.training.data import Problem
 from askless.training.optimizer import AdamW
-from askless.training.validation import validation_cases, validation_rollout
+from askless.training.validation import validation_rollout
 
 __all__ = ["fit_spread"]
 
@@ -22,7 +22,7 @@ def fit_spread(predictor: NetPredictor, policy: Policy, problem: Problem) -> np.
 
     The residuals are those of the validation rows along real roll-outs: the training rows' are too small.
     """
-    cases, y = validation_cases(problem)
+    cases, y = problem.validation_sample
     hidden, means = _along(predictor, policy, problem, cases)
     squared = torch.from_numpy(((means - y[:, None]) / predictor.scale) ** 2).float().view(-1)  # (states,)
     centre, scale = hidden.mean(dim=0), hidden.std(dim=0).clamp_min(1e-6)

@@ -13,7 +13,6 @@ from askless.training.data import Problem
 __all__ = ["Sampler", "SubsetLearner", "bernoulli_sets", "prefix_sets", "uniform_sets"]
 
 ROWS_PER_EPOCH = 1 << 17
-VALIDATION_ROWS = 1 << 13
 
 Sampler = Callable[[Tensor, torch.Generator], Tensor]
 """From what can be asked (b, features) bool, draws the sets that are asked (b, features) bool."""
@@ -66,7 +65,7 @@ class SubsetLearner:
         seed: int,
     ) -> None:
         self.module = module
-        self.rows, self.valid = problem.tensors("train"), problem.tensors("valid", at_most=VALIDATION_ROWS)
+        self.rows, self.valid = problem.tensors("train"), problem.tensors("sample")
         self.dropout, self.sampler, self.batch_size = dropout, sampler, batch_size
         fixed = torch.Generator().manual_seed(seed)  # drawn once: validation must not chase noise
         self.valid_mask = (sampler(self.valid.askable, fixed) & self.valid.present).float()

@@ -11,22 +11,31 @@ __all__ = ["one_thread"]
 
 _lock = threading.Lock()
 _inside = 0
+_outside = 1  # torch's threads before the first of several fits began
 _undo = ExitStack()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run torch and numpy in one thread; their settings come back when the last of several fits has ended."""
-    global _inside
+    """Run torch and numpy in one thread.
+
+    torch counts its threads for each thread that calls it; numpy's library has one setting for all, which comes back
+    when the last of several fits has ended.
+    """
+    global _inside, _outside
     with _lock:
+        before = torch.get_num_threads()
         if _inside == 0:
-            _undo.callback(torch.set_num_threads, torch.get_num_threads())
-            _undo.enter_context(threadpool_limits(1))
-            torch.set_num_threads(1)
+            _outside = before
+            _undo.enter_context(threadpool_limits(1, user_api="blas"))
+        else:  # a thread that has not called torch before takes over what another fit has set
+            before = max(before, _outside)
         _inside += 1
+        torch.set_num_threads(1)
     try:
         yield
     finally:
+        torch.set_num_threads(before)
         with _lock:
             _inside -= 1
             if _inside == 0:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from askless.core import Cases, MaxFeatures, Policy, Predictor, Trajectory, rollout
+from askless.core import MaxFeatures, Policy, Predictor, Trajectory, rollout
 from askless.training.data import Problem
 
-__all__ = ["mean_loss", "validation_cases", "validation_rollout"]
+__all__ = ["mean_loss", "validation_rollout"]
 
-QUESTIONS = 1 << 15  # of validation tables that would be asked more, every n-th row is
 ROWS_AT_ONCE = 1024  # as many as the processor's cache likes
 
 
 def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem) -> Trajectory:
-    """The validation rows, asked up to the budget."""
-    cases, _ = validation_cases(problem)
+    """The validation rows, or a sample of many, asked up to the budget."""
+    cases, _ = problem.validation_sample
     rule = MaxFeatures(problem.max_features)
     runs = (cases[start : start + ROWS_AT_ONCE] for start in range(0, len(cases), ROWS_AT_ONCE))
     parts = [rollout(policy, predictor, run, problem.schema, stopping=rule, missing=problem.missing) for run in runs]
@@ -27,15 +26,9 @@ def mean_loss(trajectory: Trajectory, problem: Problem) -> float:
     predictions = trajectory.predictions[:, 1:]  # (n, k, outputs)
     if predictions.shape[1] == 0:
         return float("inf")
-    _, y = validation_cases(problem)
+    _, y = problem.validation_sample
     if problem.task == "regression":
         _, scale = problem.target_scale
         return float(np.mean(((predictions[:, :, 0] - y[:, None]) / scale) ** 2))
     chance = np.take_along_axis(predictions, y[:, None, None], axis=2)
     return float(-np.mean(np.log(np.maximum(chance, np.finfo(np.float32).tiny), dtype=np.float64)))
-
-
-def validation_cases(problem: Problem) -> tuple[Cases, np.ndarray]:
-    """The rows that validation asks, and their targets."""
-    stride = -(-len(problem.y_valid) * problem.max_features // QUESTIONS)
-    return Cases(problem.valid.x[::stride], problem.valid.present[::stride]), problem.y_valid[::stride]

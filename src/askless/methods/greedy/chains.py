@@ -34,6 +34,7 @@ __all__ = ["ChainLearner", "Chains", "States"]
 
 MOST_VISITS = 1 << 18  # of states in an epoch
 WALKS, FEWEST_BATCHES = 4, 4  # how often a chain is walked to its end, at least, and how many batches states are for
+MOST_BYTES = 1 << 27  # of states
 STARTS = 1 << 12  # random sets that are drawn once, for chains to start from
 AT_ONCE = 1 << 14  # states that are made together
 
@@ -116,14 +117,13 @@ class Chains:
         self._starts = self._drawn(self._some_rows(STARTS, source), source)  # (STARTS, features)
         self.n_batches = epoch_batches(problem, states_per_row, batch_size)
         most = epochs * self.n_batches * batch_size // (WALKS * problem.max_features)
-        live = max(most, FEWEST_BATCHES * batch_size)
+        live = max(min(most, MOST_BYTES // len(problem.schema)), FEWEST_BATCHES * batch_size)
         self._wanders = len(self._useful) * states_per_row > live
         if self._wanders:
             self.row = self._some_rows(live, source)
         else:
             self.row = self._useful.repeat(states_per_row)  # (states,) the training row of each state
-        shape = (len(self.row), len(problem.schema))
-        self.asked = torch.from_numpy(problem.scratch.empty(shape, np.dtype(np.uint8)))
+        self.asked = torch.empty(len(self.row), len(problem.schema), dtype=torch.uint8)
         for start in range(0, len(self.row), AT_ONCE):
             some = slice(start, start + AT_ONCE)
             self.asked[some] = self._start(self.row[some], source)
@@ -133,7 +133,7 @@ class Chains:
         self.first = torch.zeros(len(problem.schema))  # scores of the first question
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
-        """Random batches of states, none of which is visited again before all others were."""
+        """Random batches of states, none of which is visited again in an epoch before all others were."""
         batches: list[Tensor] = []
         while len(batches) < self.n_batches:
             batches += torch.split(torch.randperm(len(self.row), generator=generator), self.batch_size)
@@ -152,6 +152,8 @@ class Chains:
     def move(self, batch: Tensor, pick: Tensor) -> None:
         """Ask each state of the batch for what was picked (b,); a state that is at its end starts again."""
         if self.random_subsets:
+            if self._wanders:
+                self.row.index_copy_(0, batch, self._some_rows(len(batch), self.generator))
             self.asked.index_copy_(0, batch, self._drawn(self.row.index_select(0, batch), self.generator))
             return
         self.asked.view(-1).index_fill_(0, batch * self.asked.shape[1] + pick, 1)
@@ -238,7 +240,7 @@ class ChainLearner(ABC):
         self.module = module
         self.problem = problem
         self.chains = chains
-        self.rows, self.valid = chains.rows, problem.tensors("valid")
+        self.rows, self.valid = chains.rows, problem.tensors("sample")
         self.gumbel = gumbel
         self.exact_first = exact_first
 
@@ -250,7 +252,7 @@ class ChainLearner(ABC):
     def begin(self) -> None:
         """Find the first question, once: after pretraining, when the predictor knows all single features alike."""
         if self.exact_first and not self.chains.first.any():
-            self.chains.first.copy_(first_question(self.module.predictor, [self.rows, self.valid]))
+            self.chains.first.copy_(first_question(self.module.predictor, [self.rows, self.problem.tensors("valid")]))
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
         """Random batches of states."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from askless.nn import MaskedMLP
-from askless.training import Tensors
+from askless.training import Tensors, some_rows
 
 __all__ = ["first_question"]
 
@@ -36,22 +36,24 @@ def first_question(predictor: MaskedMLP, parts: Sequence[Tensors]) -> Tensor:
 def _gains(predictor: MaskedMLP, parts: Sequence[Tensors], features: Tensor) -> Tensor:
     """(len(features),) the mean gain of each feature, over as many rows as there are trials for."""
     total = sum(len(rows) for rows in parts)
-    stride = -(-total * len(features) // TRIALS)  # every row, or every n-th one
+    share = min(1.0, TRIALS / (total * len(features)))
     gain, count = torch.zeros(len(features)), torch.zeros(len(features))
-    with torch.no_grad():
-        for rows in parts:
-            size = max(1, AT_ONCE // len(features)) * stride
-            for start in range(0, len(rows), size):
-                some = slice(start, start + size, stride)
-                x, y = rows.x[some].float(), rows.y[some]
-                b = len(x)
-                tried = features.expand(b, -1)
-                present = rows.present[some].float().gather(1, tried)
-                sums = predictor.first_sums(x.new_zeros(1, x.shape[1] + rows.present.shape[1])).expand(b, -1)
-                after = predictor.one_more(sums, x, tried, present, rows.layout)  # (b, features, outputs)
-                outputs = after.view(b * len(features), -1)
-                losses = rows.loss(outputs, y.repeat_interleave(len(features))).view(b, -1)
-                before = rows.loss(rows.problem.prior_outputs.expand(b, -1), y)
-                gain += ((before[:, None] - losses) * present).sum(dim=0)
-                count += rows.askable[some].float().gather(1, tried).sum(dim=0)
+    for rows in parts:
+        tried = torch.from_numpy(some_rows(len(rows), max(1, round(share * len(rows)))))
+        for some in torch.split(tried, max(1, AT_ONCE // len(features))):
+            gained, able = _gained(predictor, rows, some, features)
+            gain += gained.sum(dim=0)
+            count += able.sum(dim=0)
     return gain / count.clamp_min(1.0)
+
+
+def _gained(predictor: MaskedMLP, rows: Tensors, some: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    """(b, len(features)) how much each row's loss falls by each feature, and whether it can be asked."""
+    x, y, b = rows.x.index_select(0, some), rows.y.index_select(0, some), len(some)
+    tried = features.expand(b, -1)
+    present, able = (part.index_select(0, some).to(x.dtype).gather(1, tried) for part in (rows.present, rows.askable))
+    nothing = x.new_zeros(1, x.shape[1] + rows.present.shape[1])
+    after = predictor.one_more(predictor.first_sums(nothing).expand(b, -1), x, tried, present, rows.layout)
+    losses = rows.loss(after.view(b * len(features), -1), y.repeat_interleave(len(features))).view(b, -1)
+    before = rows.loss(rows.problem.prior_outputs.to(x.dtype).expand(b, -1), y)
+    return (before[:, None] - losses) * present, able
