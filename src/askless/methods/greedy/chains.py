@@ -32,7 +32,7 @@ from askless.training import (
 
 __all__ = ["ChainLearner", "Chains", "States"]
 
-MOST_VISITS = 1 << 18  # of states in an epoch
+MOST_VISITS = 1 << 17  # of states in an epoch
 WALKS, FEWEST_BATCHES = 4, 4  # how often a chain is walked to its end, at least, and how many batches states are for
 MOST_BYTES = 1 << 27  # of states
 STARTS = 1 << 12  # random sets that are drawn once, for chains to start from
