@@ -21,14 +21,17 @@ def page(results: dict[str, Any]) -> str:
         [
             "# How fast it is",
             "",
-            "`make bench` writes this page, from one run on one machine. Ratios are what counts: seconds differ from "
-            "machine to machine, and on shared ones from minute to minute.",
+            "`make bench` writes this page. All figures come from one machine; each ratio is of two programs in one "
+            "run (several runs may have made the page, see `--only`). Ratios are what counts: seconds differ from "
+            "machine to machine, and on shared ones, such as this one, by a factor of two from minute to minute.",
             "",
             _summary(results),
             "",
             _quality("Spam, 35 selections", "AUROC (x 100) over budgets 1 to 10", results["spam_quality"]),
             "",
-            _quality("MNIST pixels, 50 selections", "accuracy (%) over budgets 1 to 50", results["mnist_progress"]),
+            _quality(
+                "MNIST pixels, 50 selections", "accuracy (%) over budgets 1 to 50", results.get("mnist_progress")
+            ),
             "",
             _states(results["states_per_second"]),
             "",
@@ -88,7 +91,9 @@ def _reached(quality: dict[str, Any]) -> tuple[float, float, float | None]:
     return target, seconds, None
 
 
-def _ratio(quality: dict[str, Any]) -> str:
+def _ratio(quality: dict[str, Any] | None) -> str:
+    if quality is None:
+        return "not measured in this run"
     _, literal, ours = _reached(quality)
     return "not reached" if ours is None else f"{literal:.0f} s / {ours:.1f} s = **{literal / ours:.0f} times**"
 
@@ -111,7 +116,7 @@ def _summary(results: dict[str, Any]) -> str:
         ["Spam, 35 selections: time to the literal loop's final validation AUROC", _ratio(results["spam_quality"])],
         [
             "MNIST pixels, 50 selections: time to the literal loop's validation accuracy",
-            _ratio(results["mnist_progress"]),
+            _ratio(results.get("mnist_progress")),
         ],
         ["training states a second, batches of 128, one thread each", ratio(states["batch 128"])],
         ["training states a second, batches of 512, one thread each", ratio(states["batch 512"])],
@@ -139,7 +144,9 @@ def _summary(results: dict[str, Any]) -> str:
     return _table(["what", "measured"], rows)
 
 
-def _quality(title: str, score: str, quality: dict[str, Any]) -> str:
+def _quality(title: str, score: str, quality: dict[str, Any] | None) -> str:
+    if quality is None:
+        return f"## {title}\n\nNot measured in this run."
     literal = quality["literal"] if isinstance(quality["literal"], list) else [quality["literal"]]
     rows: list[list[object]] = [
         ["the literal loop", _mean(literal, "seconds", 0), _mean(literal, "score", 2), len(literal)],
@@ -199,7 +206,7 @@ def _growth(sweeps: dict[str, list[dict[str, float]]]) -> str:
         parts += [
             f"**By {name}**: seconds grow like {name}^{slope:.2f} over the whole range (^{last:.2f} between the last "
             f"two), "
-            f"memory beyond that of the table and the libraries like {name}^{memory:.2f}.",
+            f"memory beyond what was there before the fit (of which torch is some 220 MiB) like {name}^{memory:.2f}.",
             "",
             _table(
                 [

@@ -192,7 +192,7 @@ def spam_quality(quick: bool) -> dict[str, object]:
         training.select()
         score = literal_score(training, training.valid.x, y, auroc, 10)
         literal.append({"seconds": training.clock.seconds, "score": score, "states": training.states})
-    seeds = range(1 if quick else 5)
+    seeds = range(1 if quick else 3)
     lengths = [{"epochs": 1, "pretrain_epochs": 1, "polish": False}] if quick else SPAM_LENGTHS
     ours = [
         {"settings": settings, "runs": [ours_until(problem, y, cases, auroc, 10, s, **settings) for s in seeds]}
@@ -235,7 +235,7 @@ def mnist_progress(quick: bool) -> dict[str, object]:
     return {"source": source, "literal": literal, "askless": ours}
 
 
-LITERAL_MNIST_SECONDS = 150.0
+LITERAL_MNIST_SECONDS = 120.0
 MNIST_PRETRAINING = 1  # epochs of the literal loop
 MNIST_LENGTHS: list[dict[str, object]] = [
     {
@@ -246,5 +246,5 @@ MNIST_LENGTHS: list[dict[str, object]] = [
         "weight_decay": 0.1,
         "average": 0.9,
     }
-    for epochs in (1, 2, 3, 5, 8)
+    for epochs in (1, 2, 4, 8)
 ]
