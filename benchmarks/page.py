@@ -95,7 +95,7 @@ def _ratio(quality: dict[str, Any] | None) -> str:
     if quality is None:
         return "not measured in this run"
     _, literal, ours = _reached(quality)
-    return "not reached" if ours is None else f"{literal:.0f} s / {ours:.1f} s = **{literal / ours:.0f} times**"
+    return "not reached" if ours is None else f"{literal:.0f} s / {ours:.1f} s = **{literal / ours:.2g} times**"
 
 
 def _summary(results: dict[str, Any]) -> str:
