@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy import fmax
 
-from askless.core.arrays import Array, array_namespace, constant_like
+from askless.core.arrays import Array, array_namespace, cached_zeros, constant_like
 from askless.core.state import Answer, Answers, State
 
 __all__ = ["Network"]
@@ -112,11 +112,13 @@ class Network:
         running = state.memo.get(self)
         if running is None:
             running = state.memo[self] = self._moved(state) or _Running.of(self._dense(state.x, state.known), self)
-        h: np.ndarray = fmax(running.sums, _zeros(running.sums.shape, running.sums.dtype), out=running.layers[0])
+        h: np.ndarray = fmax(
+            running.sums, cached_zeros(running.sums.shape, running.sums.dtype), out=running.layers[0]
+        )
         for weight, bias, out in zip(self.weights[:-1], self.biases[1:-1], running.layers[1:], strict=True):
             h = np.dot(h, weight, out=out)
             h += bias
-            fmax(h, _zeros(h.shape, h.dtype), out=h)
+            fmax(h, cached_zeros(h.shape, h.dtype), out=h)
         return h
 
     def _moved(self, state: State) -> _Running | None:
@@ -212,12 +214,6 @@ def _is_single(state: State) -> bool:
 
 def _as(weight: np.ndarray, like: Array) -> Array:
     return weight if isinstance(like, np.ndarray) else constant_like(weight, like, dtype=like.dtype)
-
-
-@lru_cache(maxsize=8)
-def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    """numpy compares two arrays three times as fast as an array with a number."""
-    return np.zeros(shape, dtype)
 
 
 def _relu(h: Array) -> Array:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+
+from askless.core.arrays import cached_zeros
 
 __all__ = ["Dropout", "Layers", "Pass", "Units"]
 
@@ -134,7 +135,7 @@ class Pass:
             h = h @ weight.T
             h += bias
             if i + 1 < len(self._layers):
-                np.fmax(h, _zeros(h.shape, h.dtype), out=h)
+                np.fmax(h, cached_zeros(h.shape, h.dtype), out=h)
         self.outputs = torch.from_numpy(h)  # (b, outputs)
 
     def backward(self, gradient: Tensor) -> np.ndarray:
@@ -161,12 +162,6 @@ class Pass:
     def input_gradient(self, g: np.ndarray) -> Tensor:
         """(b, inputs) from what `backward` returned."""
         return torch.from_numpy(g @ self._weights[0])
-
-
-@lru_cache(maxsize=16)
-def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    """numpy compares two arrays several times faster than an array with a number."""
-    return np.zeros(shape, dtype)
 
 
 def _taking_part(
