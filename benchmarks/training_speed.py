@@ -15,10 +15,9 @@ from sklearn.metrics import roc_auc_score
 
 from askless.core import Cases, MaxFeatures, rollout
 from askless.methods import Greedy
-from askless.methods.greedy.chains import Chains
 from askless.methods.greedy.relaxed import RelaxedLearner
 from askless.nn import Dropout, GumbelBank, PolicyPredictor
-from askless.training import Problem
+from askless.training import Chains, Problem
 from askless.training.optimizer import AdamW
 from askless.training.progress import Silent
 

@@ -2,11 +2,9 @@
 
 import torch
 
-from askless.methods.greedy import first
-from askless.methods.greedy.chains import Chains, States
-from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner, candidate_losses
-from askless.methods.greedy.first import first_question
+from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner
 from askless.nn import GumbelBank
+from askless.training import Chains, States, candidate_losses, first, first_question
 from tests.methods.algorithm_1 import forward, loss_of
 
 

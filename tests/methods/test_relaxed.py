@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from askless.methods.greedy.chains import Chains, States
 from askless.methods.greedy.relaxed import RelaxedLearner, Selection
 from askless.nn import GumbelBank, gumbel_noise
+from askless.training import Chains, States
 from tests.methods.algorithm_1 import algorithm_1, forward, loss_of
 
 WIDTHS = [(1, 1, 1, 1, 1), (2, 2, 2, 2), (1, 3, 2, 1)]

@@ -1,33 +1,62 @@
 """The one fit loop: epochs, early stopping, schedules, history, checkpoints, progress. Imports torch."""
 
-from askless.training.checkpoint import Checkpoint
+from askless.training.candidates import candidate_losses, revealed
+from askless.training.chain_learner import ChainLearner
+from askless.training.chains import Chains, States, epoch_batches
+from askless.training.checkpoint import Checkpoint, finished
 from askless.training.data import Problem, Tensors, some_rows
-from askless.training.loop import Learner, Phase, enough_epochs, train
-from askless.training.predictor import exported_predictor, fit_predictor, with_spread
+from askless.training.first import first_question
+from askless.training.loop import Learner, Phase, Row, enough_epochs, train
+from askless.training.predictor import (
+    NetSettings,
+    exported_predictor,
+    new_predictor,
+    train_predictor,
+    with_spread,
+)
 from askless.training.progress import Progress, progress_bar
-from askless.training.subsets import Sampler, SubsetLearner, bernoulli_sets, prefix_sets, uniform_sets
+from askless.training.subsets import (
+    Sampler,
+    SubsetLearner,
+    bernoulli_sets,
+    full_sets,
+    prefix_sets,
+    uniform_sets,
+)
 from askless.training.threads import one_thread
 from askless.training.validation import mean_loss, validation_rollout
 
 __all__ = [
+    "ChainLearner",
+    "Chains",
     "Checkpoint",
     "Learner",
+    "NetSettings",
     "Phase",
     "Problem",
     "Progress",
+    "Row",
     "Sampler",
+    "States",
     "SubsetLearner",
     "Tensors",
     "bernoulli_sets",
+    "candidate_losses",
     "enough_epochs",
+    "epoch_batches",
     "exported_predictor",
-    "fit_predictor",
+    "finished",
+    "first_question",
+    "full_sets",
     "mean_loss",
+    "new_predictor",
     "one_thread",
     "prefix_sets",
     "progress_bar",
+    "revealed",
     "some_rows",
     "train",
+    "train_predictor",
     "uniform_sets",
     "validation_rollout",
     "with_spread",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from torch import Tensor
 from askless.exceptions import CheckpointError
 from askless.files import write_atomic
 
-__all__ = ["Checkpoint", "Snapshot"]
+__all__ = ["Checkpoint", "Snapshot", "finished"]
+
+Result = tuple[dict[str, Tensor], list[dict[str, Any]]]
+"""What a stage of a fit came to: tensors by name, and the history."""
 
 
 @dataclass
@@ -29,32 +33,72 @@ class Snapshot:
 class Checkpoint:
     """A file that is replaced after every epoch.
 
+    It holds what the finished stages of a fit came to, and where the training of the present one stands.
     `fingerprint` stands for the data and the settings; a checkpoint of another fit is refused, not continued.
     """
 
     def __init__(self, path: str | os.PathLike[str], fingerprint: str) -> None:
         self.path = Path(path)
         self.fingerprint = fingerprint
+        self._finished: dict[str, Result] | None = None  # by stage; None until the file was looked at
 
     def save(self, snapshot: Snapshot) -> None:
         """Write the snapshot in one step."""
-        metadata = {"fingerprint": self.fingerprint, "notes": json.dumps(snapshot.notes)}
-        tensors = {name: tensor.detach().clone().contiguous() for name, tensor in snapshot.tensors.items()}
-        write_atomic(self.path, save(tensors, metadata))
+        self._write(snapshot)
 
     def load(self) -> Snapshot | None:
-        """The last snapshot, or None where there is no file yet."""
+        """The last snapshot, or None where there is no file yet, or no training since a stage was finished."""
+        snapshot, self._finished = self._read()
+        return snapshot
+
+    def stage(self, name: str, compute: Callable[[], Result]) -> Result:
+        """What a stage comes to: computed, or as it was when an earlier run had finished it.
+
+        In a stage there is at most one training, whose own snapshots are forgotten when the stage is finished.
+        """
+        if self._finished is None:
+            _, self._finished = self._read()
+        if name not in self._finished:
+            result = compute()
+            self._finished[name] = result
+            self._write(None)
+        return self._finished[name]
+
+    def _write(self, snapshot: Snapshot | None) -> None:
+        results = self._finished or {}
+        tensors = {} if snapshot is None else {f"now.{name}": t for name, t in snapshot.tensors.items()}
+        for stage, (kept, _) in results.items():
+            tensors |= {f"finished.{stage}.{name}": t for name, t in kept.items()}
+        notes = {
+            "now": None if snapshot is None else snapshot.notes,
+            "finished": {stage: history for stage, (_, history) in results.items()},
+        }
+        metadata = {"fingerprint": self.fingerprint, "notes": json.dumps(notes)}
+        write_atomic(self.path, save({n: t.detach().clone().contiguous() for n, t in tensors.items()}, metadata))
+
+    def _read(self) -> tuple[Snapshot | None, dict[str, Result]]:
         if not self.path.exists():
-            return None
+            return None, {}
         try:
             with safe_open(self.path, framework="pt") as file:
                 metadata = file.metadata() or {}
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             fingerprint, notes = metadata["fingerprint"], json.loads(metadata["notes"])
-        except (SafetensorError, KeyError, ValueError, OSError) as error:
+            now, histories = notes["now"], notes["finished"]
+        except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
             raise CheckpointError(f"{self.path} is not a readable checkpoint ({error}); delete it") from error
         if fingerprint != self.fingerprint:
             raise CheckpointError(
                 f"{self.path} belongs to a fit with other data or settings; delete it or name another file"
             )
-        return Snapshot(tensors, notes)
+        results = {stage: (_part(tensors, f"finished.{stage}."), history) for stage, history in histories.items()}
+        return None if now is None else Snapshot(_part(tensors, "now."), now), results
+
+
+def finished(checkpoint: Checkpoint | None, name: str, compute: Callable[[], Result]) -> Result:
+    """What a stage of a fit comes to; with a checkpoint, it is computed once whatever happens to the process."""
+    return compute() if checkpoint is None else checkpoint.stage(name, compute)
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

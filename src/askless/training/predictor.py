@@ -1,8 +1,8 @@
-"""A predictor for sets of features that do not depend on the answers: what every static order needs."""
+"""A predictor for sets of features that do not depend on the answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 
@@ -17,40 +17,54 @@ from askless.training.spread import fit_spread
 from askless.training.subsets import Sampler, SubsetLearner
 from askless.training.threads import one_thread
 
-__all__ = ["exported_predictor", "fit_predictor"]
+__all__ = ["NetSettings", "exported_predictor", "new_predictor", "train_predictor", "with_spread"]
+
+EPOCHS, STEPS = 30, 1000  # at least
 
 
-def fit_predictor(
+@dataclass(frozen=True)
+class NetSettings:
+    """A network and how it is trained."""
+
+    hidden: tuple[int, ...]
+    dropout: float
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    epochs: int | None  # None: enough for a thousand steps
+
+
+def new_predictor(problem: Problem, hidden: tuple[int, ...], generator: torch.Generator) -> MaskedMLP:
+    """A network for the problem's predictions, untrained."""
+    n_columns = problem.schema.n_columns
+    trunk = Layers([n_columns + len(problem.schema), *hidden], generator)
+    return MaskedMLP(n_columns, trunk, problem.n_outputs, generator)
+
+
+def train_predictor(
     problem: Problem,
-    policy: Policy,
     sampler: Sampler,
+    net: NetSettings,
     *,
-    hidden: Sequence[int],
-    dropout: float,
-    batch_size: int,
-    learning_rate: float,
-    weight_decay: float,
-    epochs: int | None,
     seed: int,
     progress: Progress,
     checkpoint: Checkpoint | None,
-) -> tuple[NetPredictor, list[Row]]:
-    """A predictor trained on the sets that `sampler` draws, and the history of its training."""
+    name: str = "predictor",
+) -> tuple[MaskedMLP, list[Row]]:
+    """A network trained on the sets that `sampler` draws, and the history of its training."""
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        n_columns = problem.schema.n_columns
-        trunk = Layers([n_columns + len(problem.schema), *hidden], generator)
-        module = MaskedMLP(n_columns, trunk, problem.n_outputs, generator)
-        learner = SubsetLearner(module, problem, Dropout(dropout, generator, seed), sampler, batch_size, seed)
+        module = new_predictor(problem, net.hidden, generator)
+        dropout = Dropout(net.dropout, generator, seed)
+        learner = SubsetLearner(module, problem, dropout, sampler, net.batch_size, seed)
         phase = Phase(
-            "predictor",
+            name,
             learner,
-            enough_epochs(learner.n_batches, 30, 1000) if epochs is None else epochs,
-            lr=learning_rate,
-            weight_decay=weight_decay,
+            enough_epochs(learner.n_batches, EPOCHS, STEPS) if net.epochs is None else net.epochs,
+            lr=net.learning_rate,
+            weight_decay=net.weight_decay,
         )
-        history = train([phase], generator, progress=progress, checkpoint=checkpoint)
-        return with_spread(exported_predictor(module, problem), policy, problem), history
+        return module, train([phase], generator, progress=progress, checkpoint=checkpoint)
 
 
 def exported_predictor(module: MaskedMLP, problem: Problem) -> NetPredictor:
@@ -70,5 +84,6 @@ def exported_predictor(module: MaskedMLP, problem: Problem) -> NetPredictor:
 def with_spread(predictor: NetPredictor, policy: Policy, problem: Problem) -> NetPredictor:
     """The predictor; a regression's gets its spread along the roll-outs of `policy`."""
     if problem.task == "regression":
-        predictor.spread_weight = fit_spread(predictor, policy, problem)
+        with one_thread():
+            predictor.spread_weight = fit_spread(predictor, policy, problem)
     return predictor

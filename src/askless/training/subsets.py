@@ -10,7 +10,7 @@ from torch import Tensor
 from askless.nn import Dropout, MaskedMLP
 from askless.training.data import Problem
 
-__all__ = ["Sampler", "SubsetLearner", "bernoulli_sets", "prefix_sets", "uniform_sets"]
+__all__ = ["Sampler", "SubsetLearner", "bernoulli_sets", "full_sets", "prefix_sets", "uniform_sets"]
 
 ROWS_PER_EPOCH = 1 << 17
 
@@ -23,6 +23,11 @@ def bernoulli_sets(askable: Tensor, generator: torch.Generator) -> Tensor:
     b, features = askable.shape
     keep = torch.rand(b, 1, generator=generator).square()
     return (torch.rand(b, features, generator=generator) < keep) & askable
+
+
+def full_sets(askable: Tensor, generator: torch.Generator) -> Tensor:
+    """All features that can be asked."""
+    return askable
 
 
 def uniform_sets(largest: int) -> Sampler:

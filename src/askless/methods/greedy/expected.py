@@ -10,17 +10,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from askless.methods.greedy.chains import ChainLearner, States
-from askless.nn import MaskedMLP
-from askless.training import Tensors
+from askless.methods.greedy.learner import GreedyLearner
+from askless.training import States, candidate_losses, revealed
 
-__all__ = ["CANDIDATES", "ExpectedLearner", "candidate_losses"]
+__all__ = ["CANDIDATES", "ExpectedLearner"]
 
 CANDIDATES = 6
 SHARPNESS = 2.0  # the policy's logits are multiplied by it, so that close choices are told apart
 
 
-class ExpectedLearner(ChainLearner):
+class ExpectedLearner(GreedyLearner):
     """Trains the policy by the expected loss among its likeliest candidates, the predictor on what was picked."""
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
@@ -49,20 +48,3 @@ class ExpectedLearner(ChainLearner):
         perturbed = torch.where(states.blocked > 0, -torch.inf, perturbed)
         best, candidates = perturbed.topk(min(CANDIDATES, logits.shape[1]), dim=1)
         return candidates, best > -torch.inf
-
-
-def revealed(states: States, candidates: Tensor) -> Tensor:
-    """(b, m) 1 where asking a candidate gives a value."""
-    if states.present is None:
-        return torch.ones(candidates.shape, dtype=states.x.dtype)
-    return states.present.gather(1, candidates)
-
-
-def candidate_losses(
-    predictor: MaskedMLP, rows: Tensors, states: States, inputs: Tensor, candidates: Tensor
-) -> Tensor:
-    """(b, m) each state's loss if candidate (b, m) were known as well; `inputs` are what networks take of it now."""
-    b, m = candidates.shape
-    sums = predictor.first_sums(inputs)
-    outputs = predictor.one_more(sums, states.x, candidates, revealed(states, candidates), rows.layout)
-    return rows.loss(outputs.view(b * m, -1), states.y.repeat_interleave(m)).view(b, m)

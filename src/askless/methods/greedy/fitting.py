@@ -9,12 +9,13 @@ import numpy as np
 import torch
 
 from askless.methods.base import Fitted
-from askless.methods.greedy.chains import ChainLearner, Chains, epoch_batches
 from askless.methods.greedy.expected import ExpectedLearner
 from askless.methods.greedy.method import Greedy
 from askless.methods.greedy.relaxed import RelaxedLearner
 from askless.nn import Dropout, GumbelBank, PolicyPredictor
 from askless.training import (
+    ChainLearner,
+    Chains,
     Checkpoint,
     Phase,
     Problem,
@@ -22,6 +23,7 @@ from askless.training import (
     SubsetLearner,
     bernoulli_sets,
     enough_epochs,
+    epoch_batches,
     exported_predictor,
     one_thread,
     train,

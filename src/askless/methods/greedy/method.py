@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from askless.methods.base import Fitted, Method
+from askless.methods.base import Fitted
+from askless.methods.networked import NetMethod
 from askless.methods.settings import NETWORK, Choice, Number, Pair
 
 if TYPE_CHECKING:
@@ -13,7 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["Greedy"]
 
 
-class Greedy(Method):
+@dataclass(eq=False, repr=False, kw_only=True)
+class Greedy(NetMethod):
     """Learns a policy that asks for the feature with the highest conditional mutual information.
 
     The method of Covert et al., "Learning to Maximize Mutual Information for Dynamic Feature Selection" (2023).
@@ -59,46 +62,18 @@ class Greedy(Method):
         "patience": Number(1, whole=True),
     }
 
-    def __init__(
-        self,
-        *,
-        hidden: tuple[int, ...] = (128, 128),
-        dropout: float = 0.3,
-        shared: bool = False,
-        subsets: Literal["policy", "random"] = "policy",
-        random_starts: float = 0.2,
-        first: Literal["exact", "learned"] = "exact",
-        schedule: Literal["annealed", "staged"] = "annealed",
-        temperatures: tuple[float, float] = (1.0, 0.1),
-        stages: int = 5,
-        polish: bool = True,
-        epochs: int | None = None,
-        pretrain_epochs: int | None = None,
-        states_per_row: int = 4,
-        batch_size: int = 512,
-        learning_rate: float = 3e-3,
-        weight_decay: float = 1.0,
-        average: float = 0.98,
-        patience: int = 10,
-    ) -> None:
-        self.hidden = hidden
-        self.dropout = dropout
-        self.shared = shared
-        self.subsets = subsets
-        self.random_starts = random_starts
-        self.first = first
-        self.schedule = schedule
-        self.temperatures = temperatures
-        self.stages = stages
-        self.polish = polish
-        self.epochs = epochs
-        self.pretrain_epochs = pretrain_epochs
-        self.states_per_row = states_per_row
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.average = average
-        self.patience = patience
+    shared: bool = False
+    subsets: Literal["policy", "random"] = "policy"
+    random_starts: float = 0.2
+    first: Literal["exact", "learned"] = "exact"
+    schedule: Literal["annealed", "staged"] = "annealed"
+    temperatures: tuple[float, float] = (1.0, 0.1)
+    stages: int = 5
+    polish: bool = True
+    pretrain_epochs: int | None = None
+    states_per_row: int = 4
+    average: float = 0.98
+    patience: int = 10
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.greedy.fitting import fit_greedy

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from askless.methods.greedy.chains import ChainLearner, Chains, States
+from askless.methods.greedy.learner import GreedyLearner
 from askless.nn import (
     Dropout,
     GumbelBank,
@@ -17,7 +17,7 @@ from askless.nn import (
     relaxed_gradient,
     relaxed_selection,
 )
-from askless.training import Problem, Tensors
+from askless.training import Chains, Problem, States, Tensors
 
 __all__ = ["RelaxedLearner", "Selection"]
 
@@ -61,7 +61,7 @@ def _first_alone(states: States, first: Tensor) -> Tensor:
     return states.blocked.index_copy(0, empty, torch.ones_like(blocked).scatter_(1, best, 0.0))
 
 
-class RelaxedLearner(ChainLearner):
+class RelaxedLearner(GreedyLearner):
     """Trains by the relaxed one-step-ahead loss."""
 
     def __init__(

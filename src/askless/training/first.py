@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from askless.nn import MaskedMLP
-from askless.training import Tensors, some_rows
+from askless.training.data import Tensors, some_rows
 
 __all__ = ["first_question"]
 

@@ -1,4 +1,4 @@
-"""Persistent chains of states, and what both ways to train on them share.
+"""Persistent chains of states: what policies that learn from their own questions are trained on.
 
 No gradient flows between selections, so every visited state is a training example of its own. Each training row keeps
 a few states at random depths; a minibatch of states gets one forward and one backward pass, and the selections made
@@ -8,29 +8,18 @@ set: whatever is known before the first question, policy and predictor have seen
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from askless.methods.greedy.first import first_question
-from askless.models import NetPolicy
-from askless.nn import Dropout, GumbelBank, Layout, Pass, PolicyPredictor, mask_gradient
-from askless.training import (
-    Problem,
-    Tensors,
-    bernoulli_sets,
-    exported_predictor,
-    mean_loss,
-    uniform_sets,
-    validation_rollout,
-)
+from askless.training.data import Problem, Tensors
+from askless.training.subsets import uniform_sets
 
-__all__ = ["ChainLearner", "Chains", "States"]
+__all__ = ["Chains", "States", "epoch_batches"]
 
 MOST_VISITS = 1 << 17  # of states in an epoch
 WALKS, FEWEST_BATCHES = 4, 4  # how often a chain is walked to its end, at least, and how many batches states are for
@@ -214,86 +203,3 @@ class Chains:
 def row_sums(flags: Tensor) -> Tensor:
     """(n,) how many of (n, features) are set; torch would first make a copy in 64 bits."""
     return torch.from_numpy(flags.numpy().sum(axis=1, dtype=np.int64))
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What the predictor was taught, and the way on to what chose it."""
-
-    loss: Tensor  # the mean
-    run: Pass
-    sums: np.ndarray  # (b, hidden) the gradient of the first layer's sums
-    x: Tensor  # (b, columns)
-    layout: Layout
-
-    def mask_gradient(self) -> Tensor:
-        """(b, features) the gradient of what was known."""
-        return mask_gradient(self.run.input_gradient(self.sums), self.x, self.layout)
-
-
-class ChainLearner(ABC):
-    """Trains policy and predictor on chains; a subclass says by what loss."""
-
-    def __init__(
-        self, module: PolicyPredictor, problem: Problem, chains: Chains, gumbel: GumbelBank, *, exact_first: bool
-    ) -> None:
-        self.module = module
-        self.problem = problem
-        self.chains = chains
-        self.rows, self.valid = chains.rows, problem.tensors("sample")
-        self.gumbel = gumbel
-        self.exact_first = exact_first
-
-    @property
-    def first(self) -> Tensor | None:
-        """(features,) scores of the first question, if it is not left to the policy."""
-        return self.chains.first if self.exact_first else None
-
-    def begin(self) -> None:
-        """Find the first question, once: after pretraining, when the predictor knows all single features alike."""
-        if self.exact_first and not self.chains.first.any():
-            self.chains.first.copy_(first_question(self.module.predictor, [self.rows, self.problem.tensors("valid")]))
-
-    def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
-        """Random batches of states."""
-        return self.chains.batches(generator)
-
-    def gradients(self, batch: Tensor, temperature: float) -> Tensor:
-        """The mean one-step-ahead loss of the batch's states, which move on."""
-        states = self.chains.states(batch)
-        extra = self._random_sets(states.first_rows(round(self.chains.random_starts * len(batch))))
-        loss, pick = self._gradients(states, extra, temperature)
-        self.chains.move(batch, pick)
-        return loss
-
-    def _random_sets(self, states: States) -> States:
-        """The states with random sets asked instead, as in the predictor's pretraining: it must not forget them."""
-        askable = torch.ones_like(states.asked) if states.askable is None else states.askable
-        asked = bernoulli_sets(askable.bool(), self.chains.generator)
-        return replace(states, asked=asked.to(torch.uint8))
-
-    @abstractmethod
-    def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
-        """The mean loss of the states, and what was picked (b,); the predictor learns from the `extra` ones too."""
-
-    def _teach_predictor(self, states: States, mask: Tensor, extra: States, dropout: Dropout | None) -> Lesson:
-        """Let the predictor learn from knowing the mask (b, features) of the states, and from the extra ones."""
-        x, y, b = torch.cat([states.x, extra.x]), torch.cat([states.y, extra.y]), len(mask)
-        inputs = self.rows.inputs(x, torch.cat([mask, extra.known]))
-        run = self.module.predictor(inputs, dropout)
-        sums = run.backward(self.rows.loss_gradient(run.outputs, y).div_(b))
-        return Lesson(self.rows.loss(run.outputs, y).sum() / b, run, sums[:b], states.x, self.rows.layout)
-
-    def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
-        """The zero-temperature loss: that of real roll-outs, after each answer."""
-        policy, predictor = self.policy(module), exported_predictor(module.predictor, self.problem)
-        return {"loss": mean_loss(validation_rollout(policy, predictor, self.problem), self.problem)}
-
-    def policy(self, module: PolicyPredictor) -> NetPolicy:
-        """The policy for the torch-free runtime, as it is now."""
-        first = None if self.first is None else self.first.numpy().copy()
-        return NetPolicy(module.policy.network(), first)
-
-    def tensors(self) -> dict[str, Tensor]:
-        """Where each state stands, and the first question."""
-        return self.chains.tensors()

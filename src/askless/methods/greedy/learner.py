@@ -1,0 +1,24 @@
+"""What both of the method's losses share."""
+
+from __future__ import annotations
+
+from askless.models import NetPolicy
+from askless.nn import GumbelBank, PolicyPredictor
+from askless.training import ChainLearner, Chains, Problem
+
+__all__ = ["GreedyLearner"]
+
+
+class GreedyLearner(ChainLearner):
+    """Trains a policy whose scores are a network's outputs, perturbed by Gumbel noise in training."""
+
+    def __init__(
+        self, module: PolicyPredictor, problem: Problem, chains: Chains, gumbel: GumbelBank, *, exact_first: bool
+    ) -> None:
+        super().__init__(module, problem, chains, exact_first=exact_first)
+        self.gumbel = gumbel
+
+    def policy(self, module: PolicyPredictor) -> NetPolicy:
+        """The policy for the torch-free runtime, as it is now."""
+        first = None if self.first is None else self.first.numpy().copy()
+        return NetPolicy(module.policy.network(), first)

@@ -1,0 +1,83 @@
+"""Methods that ask in an order which does not depend on the answers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from askless.core import Policy
+from askless.methods.base import Fitted
+from askless.methods.networked import NetMethod
+from askless.models import Ranking
+
+if TYPE_CHECKING:
+    from askless.training import Checkpoint, Problem, Progress, Sampler
+
+__all__ = ["Order", "RankingMethod", "StaticMethod", "ranked"]
+
+
+class Order(NamedTuple):
+    """An order that does not depend on the answers."""
+
+    policy: Policy
+    sampler: Sampler  # draws the sets of features that the policy leads to
+    history: list[dict[str, Any]]  # of finding it
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class StaticMethod(NetMethod):
+    """Finds an order, then trains one predictor for all the sets that the order leads to."""
+
+    @abstractmethod
+    def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order: ...
+
+    def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
+        from askless.training import exported_predictor, train_predictor, with_spread
+
+        policy, sampler, history = self._order(problem, seed, progress, checkpoint)
+        module, trained = train_predictor(
+            problem, sampler, self.net, seed=seed, progress=progress, checkpoint=checkpoint
+        )
+        predictor = with_spread(exported_predictor(module, problem), policy, problem)
+        return Fitted(policy, predictor, history + trained, {"epochs": len(history) + len(trained)})
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RankingMethod(StaticMethod):
+    """Ranks the features by scores; a new one writes `_scores`."""
+
+    @abstractmethod
+    def _scores(
+        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
+    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+        """(features,) how much each matters, and the history of finding out.
+
+        At most one training may be run with the checkpoint.
+        """
+
+    def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
+        import torch
+
+        from askless.training import finished
+
+        def rank() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
+            scores, history = self._scores(problem, seed, progress, checkpoint)
+            return {"scores": torch.from_numpy(np.asarray(scores, dtype=np.float64))}, history
+
+        result, history = finished(checkpoint, "ranking", rank)
+        return ranked(result["scores"].numpy(), problem, history)
+
+
+def ranked(scores: np.ndarray, problem: Problem, history: list[dict[str, Any]]) -> Order:
+    """The order of falling scores (features,); of equal ones the first comes first."""
+    import torch
+
+    from askless.training import prefix_sets
+
+    order = np.argsort(-scores, kind="stable")
+    place = np.empty(len(order))
+    place[order] = np.arange(len(order))
+    return Order(Ranking(-place), prefix_sets(torch.from_numpy(-place), problem.max_features), history)
