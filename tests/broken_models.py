@@ -148,6 +148,12 @@ METHODS = {
         (other_table, "fitting changed the table"),
         (other_target, "fitting changed [12] of 120 labels"),
     ],
+    "fitting_leaves_random_numbers_alone": [
+        (
+            lambda trial: replace(trial, drew_from=("numpy", "torch")),
+            "fitting moved the global random numbers of numpy and torch on",
+        )
+    ],
     "settings_are_kept_as_given": [
         (
             lambda trial: replace(trial, settings=trial.settings | {"epochs": 9}),

@@ -15,7 +15,19 @@ from tests.broken_models import METHODS, MODELS
 from tests.broken_policies import POLICIES, Peeking
 from tests.broken_predictors import PREDICTORS
 
-FAST = {"epochs": 2, "pretrain_epochs": 2, "hidden": (16,)}  # quality does not matter here
+FAST = {  # quality does not matter here
+    "epochs": 2,
+    "pretrain_epochs": 2,
+    "hidden": (16,),
+    "select_epochs": 2,
+    "open_epochs": 2,
+    "dense_epochs": 2,
+    "stage_epochs": 1,
+    "vae_epochs": 2,
+    "vae_hidden": (16,),
+    "stages": 3,
+    "path_multiplier": 3.0,
+}
 SCHEMA = Schema.of_numbers(["a", "b", "c", "d"])
 
 

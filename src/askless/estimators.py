@@ -126,7 +126,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             encoder,
             fitted.policy,
             fitted.predictor,
-            budget,
+            fitted.max_features or budget,
             self.missing,  # type: ignore[arg-type]
             as_rules(self.stopping),
             self._settings(method, encoder.schema, target),
@@ -274,8 +274,8 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     ----------
     max_features : how many features may be asked of a case, and what training is for. None means 10, or all of them
         where there are fewer; a larger number than there are features is clipped.
-    method : how to learn, by name ("greedy", "fixed_order", "random") or as a configured object such as
-        `askless.methods.Greedy(hidden=(256, 256))`.
+    method : how to learn, by name ("greedy", "value", "forward_selection", ...; `askless.methods.list_methods()` has
+        all) or as a configured object such as `askless.methods.Greedy(hidden=(256, 256))`.
     groups : columns that are asked together, `{"blood pressure": ["sbp", "dbp"]}`.
     costs : the price of features by name, 1 where not given. Prices are added up in `rollout` and interviews; they
         do not change what is asked.

@@ -4,7 +4,15 @@ All of them are `ValueError`s, because each one says that something handed to as
 `ValueError` that a wrong parameter raises.
 """
 
-__all__ = ["AsklessError", "CheckpointError", "InterviewError", "ModelFileError", "TableError"]
+__all__ = [
+    "AsklessError",
+    "CheckpointError",
+    "ClusterError",
+    "InterviewError",
+    "ModelFileError",
+    "TableError",
+    "TruthError",
+]
 
 
 class AsklessError(ValueError):
@@ -25,3 +33,11 @@ class ModelFileError(AsklessError):
 
 class CheckpointError(AsklessError):
     """A training checkpoint is damaged or belongs to another fit."""
+
+
+class ClusterError(AsklessError):
+    """Processes or machines that should work together do not go together."""
+
+
+class TruthError(AsklessError):
+    """A policy that looks at the truth was used where it is hidden."""

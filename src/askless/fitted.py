@@ -21,6 +21,7 @@ from askless.core import (
     State,
     StoppingRule,
     Trajectory,
+    TruthPolicy,
     cost_model,
     rollout,
 )
@@ -154,7 +155,7 @@ class FittedModel:
                 x[0, feature.start : feature.stop] = self.encoder.encode_answer(
                     i, {part.name: _example(part) for part in feature.parts}
                 )
-            scores = self.policy.score(State(x, mask, mask))
+            scores = _scores(self.policy, State(x, mask, mask), x)
             predicted = self.predictor.predict(State(x, mask, mask))
         if scores.shape != mask.shape or predicted.shape != (1, outputs):
             raise ValueError(
@@ -205,6 +206,13 @@ def checked_budget(max_features: Any, n_features: int) -> int:
     if not whole or max_features < 1:
         raise ValueError(f"max_features is {max_features!r}; it must be an integer of at least 1")
     return min(int(max_features), n_features)
+
+
+def _scores(policy: Policy, state: State, truth: np.ndarray) -> np.ndarray:
+    """(n, features) of any policy, also of one that looks at the truth."""
+    if isinstance(policy, TruthPolicy) and policy.needs_truth:
+        return np.asarray(policy.score_with_truth(state, truth))
+    return np.asarray(policy.score(state))
 
 
 def _example(part: Part) -> Any:

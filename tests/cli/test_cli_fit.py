@@ -150,7 +150,7 @@ def phase_in(checkpoint):
     if not checkpoint.exists():
         return -1
     with safe_open(checkpoint, framework="np") as file:
-        return json.loads(file.metadata()["notes"])["phase"]
+        return json.loads(file.metadata()["notes"])["now"]["phase"]
 
 
 def test_killed_and_resumed_gives_the_same_model(run, table, tmp_path):

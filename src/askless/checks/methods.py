@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "fitting_leaves_its_input_alone",
+    "fitting_leaves_random_numbers_alone",
     "settings_are_kept_as_given",
     "the_same_seed_gives_the_same_file",
     "the_same_seed_gives_the_same_model",
@@ -44,6 +46,7 @@ class Trial:
     target: np.ndarray
     first: DynamicClassifier | DynamicRegressor
     second: DynamicClassifier | DynamicRegressor
+    drew_from: tuple[str, ...]  # libraries whose global random numbers the fits moved on
 
     @classmethod
     def of(cls, method: Method, task: Task) -> Trial:
@@ -59,7 +62,10 @@ class Trial:
             )
             return estimator.fit(table, target)
 
-        return cls(method, settings, table, target, fitted(method), fitted(clone(method)))
+        before = _random_states()
+        first, second = fitted(method), fitted(clone(method))
+        drew_from = tuple(name for name, state in _random_states().items() if state != before[name])
+        return cls(method, settings, table, target, first, second, drew_from)
 
 
 def fitting_leaves_its_input_alone(trial: Trial) -> None:
@@ -68,6 +74,12 @@ def fitting_leaves_its_input_alone(trial: Trial) -> None:
     require(trial.table.equals(table), trial.method, "fitting changed the table that it was given")
     changed = int(np.sum(trial.target != target))
     require(changed == 0, trial.method, f"fitting changed {changed} of {len(target)} labels")
+
+
+def fitting_leaves_random_numbers_alone(trial: Trial) -> None:
+    """A fit draws from generators of its own: what the user draws after it is as it would have been without."""
+    moved = " and ".join(trial.drew_from)
+    require(not moved, trial.method, f"fitting moved the global random numbers of {moved} on")
 
 
 def settings_are_kept_as_given(trial: Trial) -> None:
@@ -99,3 +111,14 @@ def the_same_seed_gives_the_same_file(trial: Trial) -> str | None:
     differing = sum(a != b for a, b in zip(first, second, strict=False)) + abs(len(first) - len(second))
     require(first == second, trial.method, f"the files of two fits differ in {differing} of {len(first)} bytes")
     return None
+
+
+def _random_states() -> dict[str, bytes]:
+    """Where the global generators stand, by library."""
+    import torch
+
+    return {
+        "random": repr(random.getstate()).encode(),
+        "numpy": repr(np.random.get_state(legacy=False)).encode(),  # noqa: NPY002
+        "torch": torch.random.get_rng_state().numpy().tobytes(),
+    }

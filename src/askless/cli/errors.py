@@ -30,6 +30,11 @@ def guarded(run: Callable[[], int]) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has had enough
         _discard_output()
         return BROKEN_PIPE
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.partition(".")[0] == "askless":
+            raise  # a bug: nothing that could be installed
+        complain(one_line(error))
+        return BAD_INPUT
     except (ValueError, OSError) as error:
         complain(one_line(error))
         return BAD_INPUT

@@ -34,7 +34,14 @@ examples:
   askless fit large.parquet --target y --scratch /tmp -o m.askless
 
 groups.json:  {"blood pressure": ["systolic", "diastolic"]}      columns that are asked together
-costs.json:   {"age": 1, "blood pressure": 5}                    prices by feature; 1 where not given"""
+costs.json:   {"age": 1, "blood pressure": 5}                    prices by feature; 1 where not given
+
+methods:
+  dynamic:   greedy, value, cmi_marginal, cmi_pvae, opportunistic
+  static:    forward_selection, mutual_information, permutation, sage, deeplift, integrated_gradients,
+             concrete_autoencoder, stochastic_gates, lassonet
+  controls:  random, fixed_order, all_features, oracle_order
+Some need more packages: pip install 'askless[baselines]'"""
 
 
 def add(commands: Commands) -> None:
@@ -57,7 +64,7 @@ def add(commands: Commands) -> None:
         "training to score the model on (default: 0.2); 0 trains on all rows and prints no score")  # fmt: skip
     add("--validation", metavar="FILE", help="another table, on which training chooses the best weights; otherwise "
         "it holds out a fifth of its rows")  # fmt: skip
-    add("--method", default="greedy", help="greedy (the default), fixed_order or random")
+    add("--method", default="greedy", metavar="NAME", help="how to learn (default: greedy); others are listed below")
     add("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="settings of the method, such as "
         "hidden=[256,256] or epochs=50")  # fmt: skip
     add("--seed", type=natural, default=0, help="the same seed gives the same model (default: 0)")
@@ -127,8 +134,8 @@ def run(args: argparse.Namespace) -> None:
     job.estimator.save(output)
     checkpoint.unlink(missing_ok=True)
     say(console, f"trained on {count(len(train), 'row')} in {time.perf_counter() - start:.0f} s; saved {output}")
-    _report(console, job, train, test)
-    say(console, f"next: askless ask {quoted(output)}", style="dim")
+    if _report(console, job, train, test):
+        say(console, f"next: askless ask {quoted(output)}", style="dim")
 
 
 def _prepare(args: argparse.Namespace) -> _Job:
@@ -238,11 +245,16 @@ def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame | Par
     return X, classes[class_codes(y, classes.tolist(), args.validation)]
 
 
-def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> None:
-    """How good the model is on rows it has not seen, and what it asks."""
+def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> bool:
+    """Say how good the model is on rows it has not seen, and what it asks; whether it can be used."""
     from askless.cli.scores import choose_metric, most_asked, score, score_table
+    from askless.exceptions import TruthError
 
-    trajectory = job.estimator.rollout((test or train).X)
+    try:
+        trajectory = job.estimator.rollout((test or train).X)
+    except TruthError as error:  # a control for experiments, which can be saved but not used
+        say(console, f"no score: {error}")
+        return False
     if test is not None:
         say(console, f"\nScore on {count(len(test), 'row')} that training did not see:")
         try:
@@ -252,6 +264,7 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> No
             say(console, f"no score: {error}")
         say(console, "The saved model is the one trained without these rows; --test-fraction 0 trains on all rows.\n")
     console.print(most_asked(trajectory, job.estimator.schema_.prices.tolist()))
+    return True
 
 
 def _truth(job: _Job, rows: _Rows) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from askless.core.arrays import Array
 from askless.core.state import State
+from askless.exceptions import TruthError
 
 __all__ = ["Policy", "Predictor", "TruthPolicy", "refuse_truth"]
 
@@ -60,4 +61,4 @@ class Predictor(Protocol):
 def refuse_truth(policy: object) -> None:
     """Raise an error if the policy looks at the truth."""
     if getattr(policy, "needs_truth", False):
-        raise ValueError(f"{type(policy).__name__} looks at the truth; it serves as a control in experiments only")
+        raise TruthError(f"{type(policy).__name__} looks at the truth; it serves as a control in experiments only")

@@ -41,6 +41,7 @@ class Fitted:
     predictor: Predictor
     history: list[dict[str, Any]] = field(default_factory=list)  # one row for each epoch
     summary: dict[str, Any] = field(default_factory=dict)  # JSON: goes into the model file
+    max_features: int | None = None  # where a method asks more than the budget
 
 
 class Method(BaseEstimator):  # type: ignore[misc]
@@ -106,7 +107,7 @@ def find_method(method: str | Method) -> Method:
     known = list_methods()
     if method not in known:
         hint = did_you_mean(method, known)
-        raise ValueError(f"there is no method {method!r}{hint}; there are {listed(sorted(known))}")
+        raise ValueError(f"there is no method {method!r}{hint}; there are {listed(sorted(known), len(known))}")
     return known[method]()
 
 

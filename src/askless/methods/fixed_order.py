@@ -32,6 +32,8 @@ class FixedOrder(StaticMethod):
     order: Sequence[str] | None = None
 
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
+        if isinstance(self.order, str):
+            raise ValueError(f"order is {self.order!r}; it must be a list of features' names")
         given = [problem.schema.index(name) for name in (() if self.order is None else self.order)]
         if len(set(given)) < len(given):
             raise ValueError("the order names a feature twice")

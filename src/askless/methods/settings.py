@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["NETWORK", "Choice", "Layers", "Limits", "Number", "Pair", "check_settings"]
+__all__ = ["NETWORK", "Choice", "Flag", "Layers", "Limits", "Number", "Pair", "check_settings"]
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,37 @@ class Number:
             return None
         number = isinstance(value, Integral if self.whole else Real) and not isinstance(value, (bool, np.bool_))
         fits = number and self.low <= float(value) <= self.high
-        limits = f"of at least {self.low:g}" if self.high == float("inf") else f"from {self.low:g} to {self.high:g}"
-        return None if fits else f"{'an integer' if self.whole else 'a number'} {limits}"
+        return None if fits else f"{'an integer' if self.whole else 'a number'} {self.limits}"
+
+    @property
+    def limits(self) -> str:
+        """The limits in words."""
+        return f"of at least {self.low:g}" if self.high == float("inf") else f"from {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def problem(self, value: Any) -> str | None:
+        """What the value should be, where it is not."""
+        return None if isinstance(value, (bool, np.bool_)) else "True or False"
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two positive numbers."""
+    """Two positive numbers, at most `high`; the second above the first where they are `rising`."""
+
+    high: float = float("inf")
+    rising: bool = False
 
     def problem(self, value: Any) -> str | None:
         """What the value should be, where it is not."""
-        one = Number(1e-6)
+        one = Number(1e-6, self.high)
         fits = isinstance(value, Sequence) and len(value) == 2 and not any(one.problem(part) for part in value)
-        return None if fits else "two numbers of at least 1e-06"
+        if fits and self.rising and not value[0] < value[1]:
+            return "two numbers, the second above the first"
+        return None if fits else f"two numbers {one.limits}"
 
 
 @dataclass(frozen=True)
@@ -64,7 +82,7 @@ class Layers:
         return None if fits else "one or more integers of at least 1"
 
 
-Limits = dict[str, Choice | Number | Pair | Layers]
+Limits = dict[str, Choice | Flag | Number | Pair | Layers]
 
 
 def check_settings(limits: Limits, settings: Mapping[str, Any]) -> None:

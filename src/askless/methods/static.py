@@ -35,14 +35,14 @@ class StaticMethod(NetMethod):
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order: ...
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        from askless.training import exported_predictor, train_predictor, with_spread
+        from askless.training import exported_predictor, train_predictor, training_summary, with_spread
 
         policy, sampler, history = self._order(problem, seed, progress, checkpoint)
         module, trained = train_predictor(
             problem, sampler, self.net, seed=seed, progress=progress, checkpoint=checkpoint
         )
         predictor = with_spread(exported_predictor(module, problem), policy, problem)
-        return Fitted(policy, predictor, history + trained, {"epochs": len(history) + len(trained)})
+        return Fitted(policy, predictor, history + trained, training_summary(trained))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

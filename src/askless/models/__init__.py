@@ -4,8 +4,27 @@ A model file names these classes, and `askless.persistence` looks them up by `ge
 needs `config()` (JSON), `arrays()` (tensors by name) and a class method `build(config, arrays)`.
 """
 
+from askless.models.answers import AnswerBook
+from askless.models.generative import GenerativePolicy
+from askless.models.marginal import MarginalPolicy
 from askless.models.network import Network
 from askless.models.networked import NetPolicy, NetPredictor
+from askless.models.oracle import OraclePolicy
 from askless.models.orders import RandomOrder, Ranking
+from askless.models.partial_vae import Heads, PartialVae
+from askless.models.values import NetValue
 
-__all__ = ["NetPolicy", "NetPredictor", "Network", "RandomOrder", "Ranking"]
+__all__ = [
+    "AnswerBook",
+    "GenerativePolicy",
+    "Heads",
+    "MarginalPolicy",
+    "NetPolicy",
+    "NetPredictor",
+    "NetValue",
+    "Network",
+    "OraclePolicy",
+    "PartialVae",
+    "RandomOrder",
+    "Ranking",
+]

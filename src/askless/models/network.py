@@ -44,6 +44,19 @@ class Network:
         """(n, outputs) from values (n, columns) and the mask of known features."""
         return self.head(self.features(x, known))
 
+    def first_sums(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """(n, hidden) what the first layer adds up, from values (n, columns) and the mask of known features."""
+        sums: np.ndarray = self._dense(x, known)
+        return sums
+
+    def from_sums(self, sums: np.ndarray) -> np.ndarray:
+        """(n, outputs) from what `first_sums` returned; numpy only."""
+        h = sums
+        for weight, bias in zip(self.weights, self.biases[1:], strict=True):
+            h = fmax(h, cached_zeros(h.shape, h.dtype)).dot(weight)
+            h += bias
+        return h
+
     # From one state to the next
 
     def hidden(self, state: State) -> Array:

@@ -28,7 +28,7 @@ class NetPolicy:
     def score(self, state: State) -> Array:
         """(n, features), higher is asked sooner."""
         scores = self.network.outputs(state)
-        return scores[None] if type(state.told) is Answer else _or_else(self.first, scores, state)
+        return scores[None] if type(state.told) is Answer else or_else(self.first, scores, state)
 
     def config(self) -> dict[str, Any]:
         """Nothing but the arrays matters."""
@@ -71,8 +71,8 @@ class NetPredictor:
     def predict(self, state: State) -> Array:
         """(n, classes) probabilities, or (n, 1) means."""
         outputs = self.network.outputs(state)
-        told = _softmax(outputs) if self.classes else self._mean(outputs)
-        return told[None] if type(state.told) is Answer else _or_else(self.prior, told, state)
+        told = softmax(outputs) if self.classes else self._mean(outputs)
+        return told[None] if type(state.told) is Answer else or_else(self.prior, told, state)
 
     def _mean(self, outputs: Array) -> Array:
         """In the target's units, in double precision."""
@@ -120,7 +120,7 @@ class NetPredictor:
         )
 
 
-def _or_else(blank: np.ndarray | None, outputs: Array, state: State) -> Array:
+def or_else(blank: np.ndarray | None, outputs: Array, state: State) -> Array:
     """(n, outputs), with `blank` (outputs,) for the cases of which nothing is known, if there is such a row."""
     if not isinstance(outputs, np.ndarray):
         if blank is None:
@@ -138,7 +138,7 @@ def _or_else(blank: np.ndarray | None, outputs: Array, state: State) -> Array:
     return outputs
 
 
-def _softmax(logits: Array) -> Array:
+def softmax(logits: Array) -> Array:
     """Over the last axis."""
     if not isinstance(logits, np.ndarray):
         xp = array_namespace(logits)

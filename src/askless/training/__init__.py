@@ -7,6 +7,7 @@ from askless.training.checkpoint import Checkpoint, finished
 from askless.training.data import Problem, Tensors, some_rows
 from askless.training.first import first_question
 from askless.training.loop import Learner, Phase, Row, enough_epochs, train
+from askless.training.phases import enough_for_policy, pretraining, seldom_validated, training_summary
 from askless.training.predictor import (
     NetSettings,
     exported_predictor,
@@ -20,6 +21,7 @@ from askless.training.subsets import (
     SubsetLearner,
     bernoulli_sets,
     full_sets,
+    mixed_sets,
     prefix_sets,
     uniform_sets,
 )
@@ -43,20 +45,25 @@ __all__ = [
     "bernoulli_sets",
     "candidate_losses",
     "enough_epochs",
+    "enough_for_policy",
     "epoch_batches",
     "exported_predictor",
     "finished",
     "first_question",
     "full_sets",
     "mean_loss",
+    "mixed_sets",
     "new_predictor",
     "one_thread",
     "prefix_sets",
+    "pretraining",
     "progress_bar",
     "revealed",
+    "seldom_validated",
     "some_rows",
     "train",
     "train_predictor",
+    "training_summary",
     "uniform_sets",
     "validation_rollout",
     "with_spread",

@@ -15,6 +15,7 @@ __all__ = ["first_question"]
 TRIALS = 1 << 18  # pairs of a row and a feature; more rows than that are not tried with every feature
 FINALISTS = 32  # the best of them are tried again, with as many trials
 AT_ONCE = 1 << 14
+LEAST = 1e-6  # nats
 
 
 def first_question(predictor: MaskedMLP, parts: Sequence[Tensors]) -> Tensor:
@@ -29,8 +30,10 @@ def first_question(predictor: MaskedMLP, parts: Sequence[Tensors]) -> Tensor:
         return gain
     best = gain.topk(min(FINALISTS, n_features)).indices
     again = _gains(predictor, parts, best)
-    order = again.argsort()  # the second round orders the finalists, above all others
-    return gain.clamp(max=float(gain[best].min())).scatter(0, best[order], gain[best].sort().values)
+    rest = torch.ones(n_features, dtype=torch.bool).index_fill_(0, best, False)
+    if bool(rest.any()):  # what was not tried again stays below, in its order
+        gain = gain - max(float(gain[rest].max() - again.min()) + LEAST, 0.0)
+    return gain.scatter(0, best, again)
 
 
 def _gains(predictor: MaskedMLP, parts: Sequence[Tensors], features: Tensor) -> Tensor:

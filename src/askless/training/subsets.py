@@ -10,7 +10,15 @@ from torch import Tensor
 from askless.nn import Dropout, MaskedMLP
 from askless.training.data import Problem
 
-__all__ = ["Sampler", "SubsetLearner", "bernoulli_sets", "full_sets", "prefix_sets", "uniform_sets"]
+__all__ = [
+    "Sampler",
+    "SubsetLearner",
+    "bernoulli_sets",
+    "full_sets",
+    "mixed_sets",
+    "prefix_sets",
+    "uniform_sets",
+]
 
 ROWS_PER_EPOCH = 1 << 17
 
@@ -44,6 +52,16 @@ def prefix_sets(scores: Tensor, largest: int) -> Sampler:
 
     def draw(askable: Tensor, generator: torch.Generator) -> Tensor:
         return _top(scores.expand(askable.shape), askable, largest, generator)
+
+    return draw
+
+
+def mixed_sets(first: Sampler, second: Sampler, share: float) -> Sampler:
+    """Sets of the first sampler, and for about this share of the rows of the second."""
+
+    def draw(askable: Tensor, generator: torch.Generator) -> Tensor:
+        swapped = torch.rand(len(askable), 1, generator=generator) < share
+        return torch.where(swapped, second(askable, generator), first(askable, generator))
 
     return draw
 

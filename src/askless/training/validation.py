@@ -17,7 +17,18 @@ def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem) -
     cases, _ = problem.validation_sample
     rule = MaxFeatures(problem.max_features)
     runs = (cases[start : start + ROWS_AT_ONCE] for start in range(0, len(cases), ROWS_AT_ONCE))
-    parts = [rollout(policy, predictor, run, problem.schema, stopping=rule, missing=problem.missing) for run in runs]
+    parts = [
+        rollout(
+            policy,
+            predictor,
+            run,
+            problem.schema,
+            stopping=rule,
+            missing=problem.missing,
+            allow_truth=True,  # training knows it anyway
+        )
+        for run in runs
+    ]
     return Trajectory.join(parts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -20,25 +19,20 @@ from askless.training import (
     Phase,
     Problem,
     Progress,
-    SubsetLearner,
-    bernoulli_sets,
-    enough_epochs,
+    enough_for_policy,
     epoch_batches,
     exported_predictor,
     one_thread,
+    pretraining,
+    seldom_validated,
     train,
+    training_summary,
     with_spread,
 )
 
 __all__ = ["fit_greedy"]
 
-PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 400  # at least
-EPOCHS, STEPS = 30, 1000
 POLISH_SHARE, POLISH_LR = 0.4, 2e-3  # of the epochs, and the learning rate, of the last phase
-VALIDATIONS, VALIDATE_FROM = (
-    6,
-    0.4,
-)  # in a phase: each one costs about as much as an epoch, early ones are not the best
 
 
 def fit_greedy(
@@ -57,9 +51,9 @@ def fit_greedy(
         )
         gumbel = GumbelBank(method.batch_size, len(problem.schema), generator, seed)
         dropout = Dropout(method.dropout, generator, seed)
-        pretraining = SubsetLearner(module.predictor, problem, dropout, bernoulli_sets, method.batch_size, seed)
+        before = pretraining(module.predictor, problem, dropout, method.net, epochs=method.pretrain_epochs, seed=seed)
         n_batches = epoch_batches(problem, method.states_per_row, method.batch_size)
-        epochs = enough_epochs(n_batches, EPOCHS, STEPS) if method.epochs is None else method.epochs
+        epochs = enough_for_policy(n_batches) if method.epochs is None else method.epochs
         chains = Chains(
             problem,
             batch_size=method.batch_size,
@@ -80,27 +74,14 @@ def fit_greedy(
             watch_relaxed_loss=method.schedule == "staged",
             seed=seed,
         )
-        phases = [_pretraining(method, pretraining), *_selection(method, relaxed, epochs)]
+        phases = [before, *_selection(method, relaxed, epochs)]
         if method.polish:
             expected = ExpectedLearner(module, problem, chains, gumbel, exact_first=method.first == "exact")
             phases.append(_polish(phases[-1].epochs, expected, method.average))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = relaxed.policy(module)
         predictor = with_spread(exported_predictor(module.predictor, problem), policy, problem)
-    return Fitted(policy, predictor, history, _summary(history))
-
-
-def _pretraining(method: Greedy, learner: SubsetLearner) -> Phase:
-    return Phase(
-        "pretraining",
-        learner,
-        enough_epochs(learner.n_batches, PRETRAIN_EPOCHS, PRETRAIN_STEPS)
-        if method.pretrain_epochs is None
-        else method.pretrain_epochs,
-        lr=method.learning_rate,
-        weight_decay=method.weight_decay,
-        validate_every=2,
-    )
+    return Fitted(policy, predictor, history, training_summary(history))
 
 
 def _selection(method: Greedy, learner: ChainLearner, epochs: int) -> list[Phase]:
@@ -113,7 +94,7 @@ def _selection(method: Greedy, learner: ChainLearner, epochs: int) -> list[Phase
         "keep_best_of": "policy",
     }
     if method.schedule == "annealed":
-        return [Phase("policy", learner, epochs, temperature=(hot, cold), **_validations(epochs), **common)]
+        return [Phase("policy", learner, epochs, temperature=(hot, cold), **seldom_validated(epochs), **common)]
     return [
         Phase(
             "policy",
@@ -139,16 +120,5 @@ def _polish(epochs: int, learner: ChainLearner, average: float) -> Phase:
         lr=POLISH_LR,
         average=average,
         keep_best_of="policy",
-        **_validations(epochs),
+        **seldom_validated(epochs),
     )
-
-
-def _validations(epochs: int) -> dict[str, Any]:
-    every = max(1, round((1.0 - VALIDATE_FROM) * epochs / VALIDATIONS))
-    return {"validate_every": every, "validate_from": VALIDATE_FROM}
-
-
-def _summary(history: list[dict[str, Any]]) -> dict[str, Any]:
-    """What a model file says of the training: no times, so that the same seed gives the same bytes."""
-    losses = [row["valid_loss"] for row in history if row["phase"] != "pretraining" and "valid_loss" in row]
-    return {"epochs": len(history), "best_validation_loss": min(filter(isfinite, losses), default=None)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
-from askless.methods.settings import NETWORK, Choice, Number, Pair
+from askless.methods.settings import NETWORK, Choice, Flag, Number, Pair
 
 if TYPE_CHECKING:
     from askless.training import Checkpoint, Problem, Progress
@@ -50,6 +50,8 @@ class Greedy(NetMethod):
     """
 
     limits = NETWORK | {
+        "shared": Flag(),
+        "polish": Flag(),
         "subsets": Choice(("policy", "random")),
         "random_starts": Number(0, 1),
         "first": Choice(("exact", "learned")),

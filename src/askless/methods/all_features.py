@@ -1,0 +1,42 @@
+"""Asking everything: the ceiling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from askless.methods.base import Fitted
+from askless.methods.static import Order, StaticMethod, ranked
+
+if TYPE_CHECKING:
+    from askless.training import Checkpoint, Problem, Progress
+
+__all__ = ["AllFeatures"]
+
+COMPLETE = 0.75  # share of the training sets that hold everything
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AllFeatures(StaticMethod):
+    """Asks for everything, in the table's order, whatever the budget: what the answers are worth together.
+
+    The ceiling of every figure, after which a method's loss is read; no paper of its own. The last prediction is what
+    counts. Those on the way are made from the first features of the table, and are worth what that order is worth.
+
+    Parameters
+    ----------
+    hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
+    """
+
+    def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
+        everything = replace(problem, max_features=len(problem.schema))
+        fitted = super()._fit(everything, seed, progress, checkpoint)
+        return replace(fitted, max_features=everything.max_features)
+
+    def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
+        from askless.training import full_sets, mixed_sets
+
+        policy, prefixes, history = ranked(-np.arange(len(problem.schema), dtype=np.float64), problem, [])
+        return Order(policy, mixed_sets(prefixes, full_sets, COMPLETE), history)

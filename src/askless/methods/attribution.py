@@ -1,0 +1,89 @@
+"""What DeepLIFT and integrated gradients share: the network as torch modules, the baseline, sums by feature."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless.core import Schema
+from askless.methods.base import method_name
+from askless.methods.extras import needed
+from askless.methods.importance import ImportanceMethod
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from askless.nn import MaskedMLP
+    from askless.training import Problem, Progress
+
+__all__ = ["AttributionMethod"]
+
+RUN = 256  # rows at once
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AttributionMethod(ImportanceMethod):
+    """Ranks features by the mean absolute attribution of single predictions; a new one writes `_attributions`."""
+
+    @abstractmethod
+    def _attributions(self, network: nn.Sequential, inputs: Tensor, baseline: Tensor, y: Tensor | None) -> Tensor:
+        """(b, inputs) what each of the inputs (b, inputs) adds to a prediction, beyond the baseline (1, inputs).
+
+        What is attributed is the probability of the classes y (b,), or without them the only output of the network.
+        """
+
+    def _check(self, problem: Problem) -> None:
+        self._captum()
+
+    def _captum(self) -> Any:
+        return needed("captum.attr", "captum", method_name(type(self)))
+
+    def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
+        network, baseline = sequential(module), mean_inputs(problem)
+        rows = problem.tensors("valid")
+        total = np.zeros(len(problem.schema))
+        runs = [slice(start, start + RUN) for start in range(0, len(rows), RUN)]
+        progress.start(len(runs))
+        for done, run in enumerate(runs, start=1):
+            inputs = rows.inputs(rows.x[run], rows.present[run].to(rows.x.dtype)).requires_grad_()
+            y = rows.y[run] if problem.task == "classification" else None
+            each = self._attributions(network, inputs, baseline, y).detach().numpy()
+            total += np.abs(by_feature(each, problem.schema)).sum(axis=0, dtype=np.float64)
+            progress.epoch(done, "attribution", {"epoch": done})
+        return total / len(rows)
+
+
+def by_feature(each: np.ndarray, schema: Schema) -> np.ndarray:
+    """(n, features) the attributions (n, columns + features) of a feature's columns and of its mask, summed."""
+    columns = np.add.reduceat(each[:, : schema.n_columns], schema.starts, axis=1)
+    total: np.ndarray = columns + each[:, schema.n_columns :]
+    return total
+
+
+def mean_inputs(problem: Problem) -> Tensor:
+    """(1, columns + features) the mean of what the network sees of the training rows, values and mask."""
+    import torch
+
+    rows = problem.tensors("train")
+    total = torch.zeros(1, problem.schema.n_columns + len(problem.schema), dtype=torch.float64)
+    for start in range(0, len(rows), RUN):
+        x, present = rows.x[start : start + RUN], rows.present[start : start + RUN]
+        total += rows.inputs(x, present.to(x.dtype)).sum(dim=0)
+    return (total / len(rows)).to(rows.x.dtype)
+
+
+def sequential(module: MaskedMLP) -> nn.Sequential:
+    """The network as modules of torch, each used once, which is what captum can work with."""
+    import torch
+    from torch import nn
+
+    layers: list[nn.Module] = []
+    for weight, bias in (pair for stack in module.stacks for pair in stack.weights()):
+        linear = nn.Linear(weight.shape[1], weight.shape[0], device="meta")  # draws no random weights
+        linear.weight = nn.Parameter(torch.from_numpy(weight.copy()))
+        linear.bias = nn.Parameter(torch.from_numpy(bias.copy()))
+        layers += [linear, nn.ReLU()]
+    return nn.Sequential(*layers[:-1])

@@ -1,0 +1,63 @@
+"""Conditional mutual information by imagined answers, drawn from the training table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from askless.methods.base import Fitted
+from askless.methods.networked import NetMethod
+from askless.methods.representatives import answer_book, answered
+from askless.methods.settings import NETWORK, Number
+from askless.models import MarginalPolicy
+
+if TYPE_CHECKING:
+    from askless.training import Checkpoint, Problem, Progress
+
+__all__ = ["CmiMarginal"]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CmiMarginal(NetMethod):
+    """Asks for what would change the prediction most, over answers as frequent as in the training table.
+
+    The second version of the CMI estimation in Covert et al., "Learning to Maximize Mutual Information for Dynamic
+    Feature Selection" (2023), after EDDI (Ma et al. 2019), without a generative model: each feature's answers are
+    imagined from p(x_i), whatever is known, and the feature is scored by how far the predictions are from their mean.
+    That is right where features are independent of one another. Where they are not, a question whose answer can be
+    foreseen looks better than it is. Choose it when features have little to do with one another, or to see what
+    foreseeing answers is worth.
+
+    Parameters
+    ----------
+    atoms : how many answers stand for a number's distribution; categories have all of theirs.
+    hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
+    """
+
+    limits = NETWORK | {"atoms": Number(2, whole=True)}
+
+    atoms: int = 12
+
+    def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
+        from askless.training import (
+            exported_predictor,
+            one_thread,
+            train_predictor,
+            training_summary,
+            uniform_sets,
+            with_spread,
+        )
+
+        module, history = train_predictor(
+            problem,
+            uniform_sets(problem.max_features),
+            self.net,
+            seed=seed,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+        predictor = exported_predictor(module, problem)
+        scale = predictor.scale if problem.task == "regression" else None
+        with one_thread():
+            policy = MarginalPolicy(predictor.network, answer_book(problem, self.atoms), answered(problem), scale)
+        return Fitted(policy, with_spread(predictor, policy, problem), history, training_summary(history))

@@ -1,0 +1,147 @@
+"""Sequential forward selection with boosted trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless.methods.columns import telling_columns
+from askless.methods.settings import NETWORK, Number
+from askless.methods.static import RankingMethod
+
+if TYPE_CHECKING:
+    import torch
+
+    from askless.training import Checkpoint, Problem, Progress
+
+__all__ = ["ForwardSelection"]
+
+ROWS = 1 << 13  # of training, at most, that a model learns from
+LEAVES, BINS, LEARNING_RATE = 4, 64, 0.2  # of the trees: small ones, for features one by one overfit soon
+SMALLEST = 1e-7  # a probability below this counts as this
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ForwardSelection(RankingMethod):
+    """Asks in the order in which features help a model most, each given those before it.
+
+    Sequential forward selection, first described by Whitney, "A direct method of nonparametric measurement
+    selection" (1971), as a wrapper in the sense of Kohavi and John, "Wrappers for feature subset selection" (1997):
+    at each step every feature that is left is added to those chosen, boosted trees (scikit-learn's
+    HistGradientBoosting) are trained, and the feature with the lowest validation loss stays. The strongest static
+    order here, and the fairest opponent of a dynamic policy; it costs features times budget trainings.
+
+    Parameters
+    ----------
+    iterations : of boosting, in each model.
+    candidates : how many features are tried again after the first step, the best ones by their loss alone; None tries
+        all of them in every step.
+    hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
+    """
+
+    limits = NETWORK | {
+        "iterations": Number(1, whole=True),
+        "candidates": Number(1, whole=True, or_none=True),
+    }
+
+    iterations: int = 30
+    candidates: int | None = 64
+
+    def _scores(
+        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
+    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        from askless.training import finished
+
+        features, steps = len(problem.schema), problem.max_features
+        again = features if self.candidates is None else min(max(self.candidates, steps), features)
+        fits = [features, *(again - step for step in range(1, steps))]  # in each step
+        trees = _Trees(problem, self.iterations, seed)
+        chosen: list[int] = []
+        candidates = list(range(features))
+        place = np.empty(features)
+        history: list[dict[str, Any]] = []
+        progress.start(sum(fits))
+        with threadpool_limits(1, user_api="openmp"):
+            for step in range(steps):
+                told = partial(_tell, progress, sum(fits[:step]), step)
+                attempt = partial(_step, trees, chosen, candidates, told)
+                result, rows = finished(checkpoint, f"step {step + 1}", attempt)
+                ranked = [candidates[j] for j in np.argsort(result["losses"].numpy(), kind="stable")]
+                place[ranked] = step + np.arange(len(ranked))  # the next step writes over what it tries again
+                history += rows
+                chosen = [*chosen, ranked[0]]
+                candidates = ranked[1:again] if step == 0 else ranked[1:]
+        return -place, history
+
+
+def _tell(progress: Progress, before: int, step: int, done: int, best: float) -> None:
+    progress.epoch(before + done, "forward selection", {"epoch": step + 1, "valid_loss": best})
+
+
+def _step(
+    trees: _Trees, chosen: Sequence[int], candidates: Sequence[int], told: Callable[[int, float], None]
+) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
+    """The losses (candidates,) with each candidate added to the chosen features, and a row of the history."""
+    import torch
+
+    losses: list[float] = []
+    for candidate in candidates:
+        losses.append(trees.loss([*chosen, candidate]))
+        told(len(losses), min(losses))
+    row = {"phase": "forward selection", "epoch": len(chosen) + 1, "valid_loss": min(losses)}
+    return {"losses": torch.tensor(losses, dtype=torch.float64)}, [row]
+
+
+class _Trees:
+    """Boosted trees on any set of features: how well do they predict?"""
+
+    def __init__(self, problem: Problem, iterations: int, seed: int) -> None:
+        from askless.training import some_rows
+
+        self.problem = problem
+        self.y = problem.y_train
+        rows: Any = slice(None)
+        if len(self.y) > ROWS:
+            rows = some_rows(len(self.y), ROWS)
+            if problem.task == "classification":  # of every class, be it ever so rare
+                rows = np.union1d(rows, np.unique(self.y, return_index=True)[1])
+        self.y = self.y[rows]
+        x = problem.train.x[rows]
+        starts, stops = problem.schema.starts, problem.schema.starts + problem.schema.widths
+        self.columns = [
+            start + np.array(telling_columns(x[:, start:stop])) for start, stop in zip(starts, stops, strict=True)
+        ]
+        self.x = self._with_gaps(x, problem.train.present[rows])
+        cases, self.y_valid = problem.validation_sample
+        self.x_valid = self._with_gaps(cases.x, cases.present)
+        self.settings: dict[str, Any] = {
+            "max_iter": iterations,
+            "learning_rate": LEARNING_RATE,
+            "max_leaf_nodes": LEAVES,
+            "max_bins": BINS,
+            "early_stopping": False,
+            "random_state": seed % 2**32,  # as far as scikit-learn counts
+        }
+
+    def _with_gaps(self, x: np.ndarray, present: np.ndarray) -> np.ndarray:
+        """The columns (n, columns) with NaN for what is missing: trees learn where that belongs."""
+        return np.where(present[:, self.problem.schema.column_feature], x, np.float32(np.nan))
+
+    def loss(self, features: Sequence[int]) -> float:
+        """The mean validation loss of trees that know these features: in nats, or squared in standard deviations."""
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+        columns = np.concatenate([self.columns[feature] for feature in features])
+        if self.problem.task == "regression":
+            model = HistGradientBoostingRegressor(**self.settings).fit(self.x[:, columns], self.y)
+            off = model.predict(self.x_valid[:, columns]) - self.y_valid
+            return float(np.mean((off / self.problem.target_scale[1]) ** 2))
+        model = HistGradientBoostingClassifier(**self.settings).fit(self.x[:, columns], self.y)
+        chance = model.predict_proba(self.x_valid[:, columns])[np.arange(len(self.y_valid)), self.y_valid]
+        return float(-np.log(np.maximum(chance, SMALLEST)).mean())

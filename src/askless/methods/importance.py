@@ -1,0 +1,87 @@
+"""What the rankings by the importance of features to one network share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless.core import Cases, Schema
+from askless.methods.static import RankingMethod
+from askless.models import NetPredictor
+from askless.models.networked import softmax
+
+if TYPE_CHECKING:
+    from askless.nn import MaskedMLP
+    from askless.training import Checkpoint, Problem, Progress
+
+__all__ = ["Additive", "ImportanceMethod"]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ImportanceMethod(RankingMethod):
+    """Trains one network on all features and ranks them by what they mean to it; a new one writes `_importance`."""
+
+    @abstractmethod
+    def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
+        """(features,) how much each matters to the trained network; called in one thread."""
+
+    def _check(self, problem: Problem) -> None:
+        """Refuse, before anything is trained, what the problem or the installed packages do not allow."""
+
+    def _scores(
+        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
+    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+        from askless.training import full_sets, one_thread, train_predictor
+
+        self._check(problem)
+        module, history = train_predictor(
+            problem, full_sets, self.net, seed=seed, progress=progress, checkpoint=checkpoint, name="all features"
+        )
+        with one_thread():
+            return self._importance(module, problem, seed, progress), history
+
+
+@dataclass(frozen=True)
+class Additive:
+    """A predictor as a function of its first layer's sums, to which every feature adds a part of its own.
+
+    To exchange the value of one feature is then to exchange its part; the rest is not multiplied again.
+    """
+
+    predictor: NetPredictor
+    schema: Schema
+
+    @property
+    def bias(self) -> np.ndarray:
+        """(hidden,) the sums without any feature."""
+        return self.predictor.network.biases[0]
+
+    def part(self, cases: Cases, feature: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """(n, hidden) what a feature adds for each of some cases: its columns, and that it is present."""
+        network, described = self.predictor.network, self.schema.features[feature]
+        columns = slice(described.start, described.stop)
+        present = cases.present[:, feature, None][rows].astype(cases.x.dtype)
+        part: np.ndarray = (cases.x[:, columns][rows] * present) @ network.value_weight[columns]
+        part += present * network.mask_weight[feature]
+        return part
+
+    def parts(self, cases: Cases, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """(features, n, hidden) what each feature adds for each of some cases."""
+        return np.stack([self.part(cases, feature, rows) for feature in range(len(self.schema))])
+
+    def sums(self, cases: Cases) -> np.ndarray:
+        """(n, hidden) the bias and all parts together."""
+        shown = cases.present[:, self.schema.column_feature]
+        return self.predictor.network.first_sums(np.where(shown, cases.x, 0), cases.present)
+
+    def predictions(self, sums: np.ndarray) -> np.ndarray:
+        """(n, classes) probabilities, or (n, 1) means in the target's units, from the sums (n, hidden)."""
+        outputs = self.predictor.network.from_sums(sums)
+        if self.predictor.classes:
+            predictions: np.ndarray = softmax(outputs)
+        else:
+            predictions = outputs.astype(np.float64) * self.predictor.scale + self.predictor.offset
+        return predictions

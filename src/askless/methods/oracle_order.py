@@ -1,0 +1,71 @@
+"""An order that knows the answers: for experiments only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from askless.methods.base import Fitted
+from askless.methods.networked import NetMethod
+from askless.models import OraclePolicy
+
+if TYPE_CHECKING:
+    from askless.training import Checkpoint, Problem, Progress
+
+__all__ = ["OracleOrder"]
+
+COMPLETE = 0.25  # share of the training sets that hold everything: what the oracle aims at
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OracleOrder(NetMethod):
+    """Looks at all answers and asks for the one that brings the prediction nearest to that of the complete case.
+
+    A control for experiments, with no paper of its own: how much better could an order be, case by case, for this
+    predictor? Nothing in use can know the answers beforehand, so that `rollout`, `predict` and `interview` refuse it.
+    An experiment rolls it out with the core's loop, which lets it see the truth:
+
+        model = DynamicClassifier(10, method="oracle_order").fit(X, y).model_
+        cases = model.encoder.transform(X_test)
+        rule = askless.core.MaxFeatures(10)
+        t = askless.core.rollout(
+            model.policy, model.predictor, cases, model.schema, stopping=rule, missing=model.missing, allow_truth=True
+        )
+
+    Parameters
+    ----------
+    hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
+    """
+
+    def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
+        from askless.training import (
+            exported_predictor,
+            full_sets,
+            mixed_sets,
+            train_predictor,
+            training_summary,
+            uniform_sets,
+            with_spread,
+        )
+
+        sampler = mixed_sets(uniform_sets(problem.max_features), full_sets, COMPLETE)
+        module, history = train_predictor(
+            problem, sampler, self.net, seed=seed, progress=progress, checkpoint=checkpoint
+        )
+        predictor = exported_predictor(module, problem)
+        policy = OraclePolicy(
+            predictor.network,
+            classes=predictor.classes,
+            starts=problem.schema.starts,
+            zero_is_missing=_zero_is_missing(problem),
+        )
+        return Fitted(policy, with_spread(predictor, policy, problem), list(history), training_summary(history))
+
+
+def _zero_is_missing(problem: Problem) -> np.ndarray:
+    """(features,) bool: no training row has a value that is encoded by nothing but zeros."""
+    shown = np.logical_or.reduceat(problem.train.x != 0, problem.schema.starts, axis=1)  # (n, features)
+    zeros: np.ndarray = (problem.train.present & ~shown).any(axis=0)
+    return ~zeros

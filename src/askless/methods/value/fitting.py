@@ -1,0 +1,113 @@
+"""The value method's phases: pretraining on random sets, then values and predictor together."""
+
+from __future__ import annotations
+
+import torch
+
+from askless.methods.base import Fitted
+from askless.methods.value.learner import ValueLearner
+from askless.methods.value.method import Value
+from askless.nn import Dropout, PolicyPredictor
+from askless.training import (
+    Chains,
+    Checkpoint,
+    Phase,
+    Problem,
+    Progress,
+    enough_for_policy,
+    epoch_batches,
+    exported_predictor,
+    one_thread,
+    pretraining,
+    seldom_validated,
+    train,
+    training_summary,
+    with_spread,
+)
+
+__all__ = ["fit_value"]
+
+POLISH_SHARE, POLISH_LR = 0.4, 2e-3  # of the epochs, and the learning rate, of the last phase
+
+
+def fit_value(
+    method: Value, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
+) -> Fitted:
+    """Train `method` on `problem`."""
+    with one_thread():
+        generator = torch.Generator().manual_seed(seed)
+        module = PolicyPredictor(
+            problem.schema.n_columns,
+            len(problem.schema),
+            problem.n_outputs,
+            method.hidden,
+            shared=method.shared,
+            generator=generator,
+        )
+        dropout = Dropout(method.dropout, generator, seed)
+        n_batches = epoch_batches(problem, method.states_per_row, method.batch_size)
+        epochs = enough_for_policy(n_batches) if method.epochs is None else method.epochs
+        chains = Chains(
+            problem,
+            batch_size=method.batch_size,
+            states_per_row=method.states_per_row,
+            epochs=epochs,
+            random_subsets=False,
+            random_starts=method.random_starts,
+            generator=generator,
+            seed=seed,
+        )
+
+        def learner(with_dropout: Dropout | None) -> ValueLearner:
+            return ValueLearner(
+                module,
+                problem,
+                chains,
+                with_dropout,
+                candidates=method.candidates,
+                exact_first=method.first == "exact",
+            )
+
+        phases = [
+            pretraining(module.predictor, problem, dropout, method.net, epochs=method.pretrain_epochs, seed=seed),
+            _values(method, learner(dropout), epochs),
+        ]
+        if method.polish:
+            phases.append(_polish(method, learner(None), epochs))
+        history = train(phases, generator, progress=progress, checkpoint=checkpoint)
+        last = learner(None)
+        last.refine_first()
+        policy = last.policy(module)
+        predictor = with_spread(exported_predictor(module.predictor, problem), policy, problem)
+    return Fitted(policy, predictor, history, training_summary(history))
+
+
+def _values(method: Value, learner: ValueLearner, epochs: int) -> Phase:
+    """Values and predictor together."""
+    return Phase(
+        "values",
+        learner,
+        epochs,
+        lr=method.learning_rate,
+        weight_decay=method.weight_decay,
+        temperature=method.exploration,
+        average=method.average,
+        keep_best_of="values",
+        **seldom_validated(epochs),
+    )
+
+
+def _polish(method: Value, learner: ValueLearner, epochs: int) -> Phase:
+    """The last phase, without dropout and decay; the best of both phases is what is kept."""
+    epochs = max(1, round(POLISH_SHARE * epochs))
+    last = method.exploration[1]
+    return Phase(
+        "polish",
+        learner,
+        epochs,
+        lr=POLISH_LR,
+        temperature=(last, last),
+        average=method.average,
+        keep_best_of="values",
+        **seldom_validated(epochs),
+    )

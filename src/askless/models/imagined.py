@@ -1,0 +1,98 @@
+"""How much predictions differ over imagined answers to one more question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from askless.core.arrays import cached_zeros
+from askless.core.state import State
+from askless.models.answers import AnswerBook
+from askless.models.network import Network
+
+__all__ = ["Imagination", "added_by"]
+
+ROWS_AT_ONCE = 1024  # imagined records: the layers between should fit the processor's cache
+
+
+class Imagination:
+    """A predictor's network that is told answers which nobody has given.
+
+    The first layer is linear in what is known: its sums are computed once for a state, and an imagined answer adds
+    the weights of its own columns. Memory is taken once and used for all features.
+    """
+
+    def __init__(self, network: Network, scale: float | None, state: State, most_answers: int) -> None:
+        dtype = network.value_weight.dtype
+        self.network = network
+        self.scale = scale  # of a regression's target; None where the outputs are classes
+        self.sums = state.x.astype(dtype, copy=False) @ network.value_weight  # (n, hidden) of the first layer
+        self.sums += state.known.astype(dtype) @ network.mask_weight
+        self.sums += network.biases[0]
+        self._open = ~state.asked
+        size = max(ROWS_AT_ONCE, most_answers)
+        self._layers = [np.empty((size, len(bias)), dtype) for bias in network.biases[:-1]]
+        self._zeros = [cached_zeros(layer.shape, layer.dtype) for layer in self._layers]
+
+    def open_rows(self, feature: int, answers: int) -> Iterator[np.ndarray]:
+        """The cases that were not asked for a feature with so many answers, as many at once as memory is for."""
+        rows = np.flatnonzero(self._open[:, feature])
+        size = len(self._layers[0]) // answers
+        return (rows[start : start + size] for start in range(0, len(rows), size))
+
+    def memory(self, answers: int, b: int) -> np.ndarray:
+        """(answers, b, hidden) for first-layer sums; the next call gives the same memory."""
+        return self._layers[0][: answers * b].reshape(answers, b, -1)
+
+    def worth(self, told: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """(b,) what the question is worth, from first-layer sums (answers, b, hidden) in `memory`.
+
+        `weights` are the answers' probabilities: (answers, 1), or (answers, b). For classes it is the mean KL
+        divergence of the predictions from their mean, in nats; for a regression the variance of the predicted means.
+        """
+        answers, b, _ = told.shape
+        network, m = self.network, answers * b
+        h = told.reshape(m, -1)
+        np.fmax(h, self._zeros[0][:m], out=h)
+        later = zip(network.weights[:-1], network.biases[1:-1], self._layers[1:], self._zeros[1:], strict=True)
+        for weight, bias, layer, zeros in later:
+            h = np.dot(h, weight, out=layer[:m])
+            h += bias
+            np.fmax(h, zeros[:m], out=h)
+        outputs = np.ascontiguousarray((h @ network.weights[-1]).T)  # (outputs, answers * b): long rows
+        outputs += network.biases[-1][:, None]
+        outputs = outputs.reshape(-1, answers, b)
+        return _divergence(outputs, weights) if self.scale is None else _variance(outputs[0], weights, self.scale)
+
+
+def added_by(book: AnswerBook, network: Network) -> list[np.ndarray]:
+    """For each feature what its answers add to the first layer: (answers, hidden)."""
+    added, stops = [], np.cumsum(book.widths).tolist()
+    for feature, ((values, _), stop) in enumerate(zip(book.answers, stops, strict=True)):
+        columns = network.value_weight[stop - values.shape[1] : stop]
+        added.append(values.astype(columns.dtype, copy=False) @ columns + network.mask_weight[feature])
+    return added
+
+
+def _divergence(logits: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(b,) the mean over answers of KL(prediction || mean prediction), from logits (classes, answers, b)."""
+    logits -= logits.max(axis=0)
+    chances = np.exp(logits)
+    total = chances.sum(axis=0)
+    chances /= total
+    # the sum over classes of p log p is that of p times the logits, less the logarithm of their sum
+    logits *= chances
+    negative_entropy = logits.sum(axis=0) - np.log(total)  # (answers, b)
+    mean = (chances * weights).sum(axis=1)  # (classes, b)
+    tiny = np.finfo(mean.dtype).tiny  # a class that no answer makes likely adds 0, not 0 times infinity
+    of_mean = (mean * np.log(np.maximum(mean, tiny))).sum(axis=0)
+    worth: np.ndarray = np.maximum((negative_entropy * weights).sum(axis=0) - of_mean, 0.0)
+    return worth
+
+
+def _variance(means: np.ndarray, weights: np.ndarray, scale: float) -> np.ndarray:
+    """(b,) the variance over answers of predicted means (answers, b), in the target's units."""
+    away = means - (means * weights).sum(axis=0)
+    variance: np.ndarray = (away * away * weights).sum(axis=0).astype(np.float64) * scale * scale
+    return variance

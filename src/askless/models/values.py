@@ -1,0 +1,82 @@
+"""A policy whose scores are what each question is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from askless.core.arrays import Array, array_namespace
+from askless.core.state import State
+from askless.models.network import Network
+from askless.models.networked import or_else, softmax
+
+__all__ = ["NetValue"]
+
+PREDICTOR = "predictor_"  # in front of the names of its arrays
+
+
+class NetValue:
+    """Values from a network: the expected drop of the loss if a feature were known as well.
+
+    With classes that is the conditional mutual information in nats. It cannot exceed the entropy of the present
+    prediction, so the network says which share of that it is; the entropy needs the predictor's network too. For a
+    regression it is a drop of the squared error, in the target's units squared.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        *,
+        predictor: Network | None = None,
+        scale: float = 1.0,
+        first: np.ndarray | None = None,
+    ) -> None:
+        self.network = network
+        self.predictor = predictor  # of the classes; None for a regression
+        self.scale = scale  # of a regression's target
+        self.first = first  # (features,) values where nothing is known
+
+    def score(self, state: State) -> Array:
+        """(n, features) the value of each question."""
+        return or_else(self.first, self._values(self.network.outputs(state), state), state)
+
+    def _values(self, outputs: Array, state: State) -> Array:
+        xp = array_namespace(outputs)
+        if self.predictor is None:
+            above = xp.where(outputs > 0, outputs, xp.zeros_like(outputs))
+            return (above + xp.log1p(xp.exp(-xp.abs(outputs)))) * self.scale**2
+        share = 0.5 + 0.5 * xp.tanh(0.5 * outputs)
+        return share * _entropy(softmax(self.predictor.outputs(state)))
+
+    def config(self) -> dict[str, Any]:
+        """The target's scale."""
+        return {"scale": self.scale}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The weights of both networks, and the first values."""
+        arrays = self.network.arrays() | ({} if self.first is None else {"first": self.first})
+        if self.predictor is None:
+            return arrays
+        return arrays | {PREDICTOR + name: array for name, array in self.predictor.arrays().items()}
+
+    @classmethod
+    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetValue:
+        """The policy that `config` and `arrays` came from."""
+        own = {name: array for name, array in arrays.items() if not name.startswith(PREDICTOR)}
+        other = {name.removeprefix(PREDICTOR): array for name, array in arrays.items() if name not in own}
+        first = own.pop("first", None)
+        network, predictor = Network.build(own), Network.build(other) if other else None
+        if first is not None and first.shape != network.biases[-1].shape:
+            raise ValueError(f"there are first values of shape {first.shape} for {network.biases[-1].shape} features")
+        if predictor is not None and predictor.mask_weight.shape[0] != network.mask_weight.shape[0]:
+            raise ValueError("the value network and the predictor have different features")
+        return cls(network, predictor=predictor, scale=float(config["scale"]), first=first)
+
+
+def _entropy(chances: Array) -> Array:
+    """(..., 1) of probabilities (..., classes), in nats."""
+    xp = array_namespace(chances)
+    tiny = xp.finfo(chances.dtype).tiny
+    terms = chances * xp.log(xp.where(chances > tiny, chances, xp.full_like(chances, tiny)))
+    return -xp.sum(terms, axis=-1, keepdims=True)

@@ -1,0 +1,51 @@
+"""What methods that train a policy and a predictor together have in common: how long, and how often to look."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from askless.nn import Dropout, MaskedMLP
+from askless.training.data import Problem
+from askless.training.loop import Phase, enough_epochs
+from askless.training.predictor import NetSettings
+from askless.training.subsets import SubsetLearner, bernoulli_sets
+
+__all__ = ["enough_for_policy", "pretraining", "seldom_validated", "training_summary"]
+
+PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 400  # at least
+EPOCHS, STEPS = 30, 1000
+VALIDATIONS, VALIDATE_FROM = 6, 0.4  # each one costs about as much as an epoch, and early ones are not the best
+
+
+def pretraining(
+    predictor: MaskedMLP, problem: Problem, dropout: Dropout, net: NetSettings, *, epochs: int | None, seed: int
+) -> Phase:
+    """The predictor learns from random sets of all sizes."""
+    learner = SubsetLearner(predictor, problem, dropout, bernoulli_sets, net.batch_size, seed)
+    enough = enough_epochs(learner.n_batches, PRETRAIN_EPOCHS, PRETRAIN_STEPS)
+    return Phase(
+        "pretraining",
+        learner,
+        enough if epochs is None else epochs,
+        lr=net.learning_rate,
+        weight_decay=net.weight_decay,
+        validate_every=2,
+    )
+
+
+def enough_for_policy(n_batches: int) -> int:
+    """Epochs of so many batches that a policy needs."""
+    return enough_epochs(n_batches, EPOCHS, STEPS)
+
+
+def seldom_validated(epochs: int) -> dict[str, Any]:
+    """Settings of a phase of so many epochs that is validated a few times, late."""
+    every = max(1, round((1.0 - VALIDATE_FROM) * epochs / VALIDATIONS))
+    return {"validate_every": every, "validate_from": VALIDATE_FROM}
+
+
+def training_summary(history: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a model file says of the training: no times, so that the same seed gives the same bytes."""
+    losses = [row["valid_loss"] for row in history if row["phase"] != "pretraining" and "valid_loss" in row]
+    return {"epochs": len(history), "best_validation_loss": min(filter(isfinite, losses), default=None)}
