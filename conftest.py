@@ -1,7 +1,18 @@
-"""Documentation examples run in a folder of their own, so that the files they write do not stay."""
+"""Examples in the documentation run in a folder of their own, so that no file stays; and no test downloads."""
 
 import pytest
 from _pytest.doctest import DoctestItem
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch):
+    """A test that downloads puts a source of its own in the place of these."""
+
+    def refused(*what):
+        raise ConnectionError("tests do not use the network")
+
+    monkeypatch.setattr("askless.datasets.download.open_url", refused)
+    monkeypatch.setattr("askless.datasets.download.open_openml", refused)
 
 
 @pytest.fixture(autouse=True)

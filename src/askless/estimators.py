@@ -145,7 +145,16 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         for rule in as_rules(self.stopping):
             if not hasattr(rule, "stops"):
                 raise ValueError(f"stopping has {rule!r}, which is not a stopping rule")
-        return find_method(self.method)
+        method = find_method(self.method)
+        method.check()
+        return method
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the method too (`method__epochs=5`), be it an object or a name."""
+        if isinstance(self.method, str) and any(name.startswith("method__") for name in params):
+            self.method = find_method(self.method)
+        super().set_params(**params)
+        return self
 
     def _column_groups(self) -> Mapping[str, Sequence[Any]] | None:
         """What is asked together: the groups that the user gave, or an image's patches."""
@@ -238,9 +247,13 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         `metric` is a name in `askless.metrics`; `options` go to `askless.metrics.curve`, such as `interval=0.95`
         for a bootstrap confidence band over the cases.
         """
+        chosen = metrics.metric(metric or self._default_metric)
+        check_is_fitted(self, "model_")
+        if chosen.task != self.model_.task:
+            raise ValueError(f"the metric {metric!r} is for a {chosen.task}; this is a {self.model_.task}")
         trajectory = self.rollout(X)
         target = self._encode_target(y, len(trajectory), known_classes=True)
-        return metrics.curve(trajectory, target, metric or self._default_metric, **options)
+        return metrics.curve(trajectory, target, chosen, **options)
 
     _default_metric: str
 

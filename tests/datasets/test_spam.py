@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from askless.datasets import DatasetDamaged, DatasetNotFound, data_home, describe, load_dataset
-from askless.datasets.sets.spam import FILE, NAMES, UCI_FILE, values_sha256
+from askless.datasets.reading import values_sha256
+from askless.datasets.sets.spam import FILE, NAMES, UCI_FILE
 
 needs_file = pytest.mark.skipif(
     not (data_home() / FILE).is_file(), reason=f"{FILE} is not in the data home; set ASKLESS_DATA"

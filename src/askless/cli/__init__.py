@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from askless import __version__
-from askless.cli import ask, datasets, demo, evaluate, fit, predict
+from askless.cli import ask, datasets, demo, evaluate, experiment, fit, predict
 from askless.cli.errors import guarded
 from askless.cli.parser import Parser, text_help
 
 __all__ = ["main"]
 
-COMMANDS = (demo, fit, evaluate, predict, ask, datasets)
+COMMANDS = (demo, fit, evaluate, predict, ask, datasets, experiment)
 DESCRIPTION = """\
 Ask less, know enough: learn from a table which feature to ask for next, for each case on its own."""
 EPILOG = """\
@@ -29,7 +29,10 @@ Tables are CSV files with a header line, or Parquet files. `askless COMMAND --he
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns 0, 2 for an error of the user's (one line on standard error), or 130 for Ctrl-C."""
+    """Run a command; returns 0, 2 for an error of the user's (one line on standard error), or 130 for Ctrl-C.
+
+    An experiment of which a task has failed returns 1.
+    """
     return guarded(lambda: _run(argv))
 
 
@@ -39,8 +42,7 @@ def _run(argv: Sequence[str] | None) -> int:
     if "run" not in args:
         parser.print_help()
         return 0
-    args.run(args)
-    return 0
+    return args.run(args) or 0
 
 
 def build_parser() -> Parser:

@@ -1,4 +1,4 @@
-"""`askless datasets`: the data sets that come with askless, as tables for `askless fit`."""
+"""`askless datasets`: the data sets that askless knows, as tables for `askless fit`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from askless.cli.output import check_writable
 from askless.cli.parser import Commands, natural, positive, text_help
 
 if TYPE_CHECKING:
-    from askless.datasets import Dataset
+    from askless.datasets import Dataset, Info
 
 __all__ = ["add", "run_get", "run_list"]
 
@@ -20,14 +20,16 @@ EPILOG = """\
 examples:
   askless datasets list
   askless datasets get triage
-  askless datasets get triage --rows 20000 --seed 1 -o big.csv"""
+  askless datasets get triage --rows 20000 --seed 1 -o big.csv
+  askless datasets get spam                                 downloads it first if it is not on this machine"""
 GET = """\
-Write a data set as a CSV file, with its groups and costs beside it if it has any, and say how to fit it."""
+Write a data set as a CSV file, with its groups and costs beside it if it has any, and say how to fit it.
+What is not on this machine is downloaded first, and kept in the data home (ASKLESS_DATA names another one)."""
 
 
 def add(commands: Commands) -> None:
     """Describe the command."""
-    words = "list the data sets that come with askless, or write one as a file"
+    words = "list the data sets that askless knows, or write one as a file"
     parser = commands.add_parser("datasets", help=words, **text_help(f"{words.capitalize()}.", EPILOG))
     parser.set_defaults(run=lambda args: parser.error("say `list` or `get NAME`"))
     actions = parser.add_subparsers(title="actions", metavar="ACTION")
@@ -38,6 +40,7 @@ def add(commands: Commands) -> None:
     getter.add_argument("-o", "--output", metavar="FILE", help="default: NAME.csv")
     getter.add_argument("--rows", type=positive, metavar="N", help="how many rows a generated data set has")
     getter.add_argument("--seed", type=natural, help="of a generated data set (default: 0)")
+    getter.add_argument("--no-download", action="store_true", help="only what is on this machine")
     getter.set_defaults(run=run_get)
 
 
@@ -48,12 +51,17 @@ def run_list(args: argparse.Namespace) -> None:
     table = make_table("name", "rows", "features", "task", "available", "source", numbers=(1, 2))
     infos = [describe(name) for name in list_datasets()]
     for info in infos:
-        here = "yes" if info.available else "no"
-        table.add_row(info.name, f"{info.rows:,}", str(info.features), info.task, here, info.source)
+        table.add_row(info.name, f"{info.rows:,}", str(info.features), info.task, _available(info), info.source)
     console = make_console()
     console.print(table)
     if not all(info.available for info in infos):
-        say(console, f"What is not available belongs into {data_home()}; `askless datasets get NAME` says more.")
+        say(console, f"`askless datasets get NAME` downloads into {data_home()}, or says what to put there by hand.")
+
+
+def _available(info: Info) -> str:
+    if info.available:
+        return "yes"
+    return "download" if info.downloadable else "by hand"
 
 
 def run_get(args: argparse.Namespace) -> None:
@@ -62,7 +70,8 @@ def run_get(args: argparse.Namespace) -> None:
     from askless.files import write_atomic
 
     options = {"n": args.rows, "random_state": args.seed}
-    data = load_dataset(args.name, **{name: value for name, value in options.items() if value is not None})
+    chosen = {name: value for name, value in options.items() if value is not None}
+    data = load_dataset(args.name, download=not args.no_download, **chosen)
     output = check_writable(args.output or f"{args.name}.csv")
     if output.suffix != ".csv":
         raise ValueError(f"-o: {output} must end in .csv")

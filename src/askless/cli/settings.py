@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.parser import UsageError
+from askless.hints import did_you_mean
 
 if TYPE_CHECKING:
     from askless.methods import Method
@@ -58,13 +59,16 @@ def configured_method(name: str, assignments: Sequence[str]) -> Method:
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
         if not equals or key not in known:
-            raise UsageError(
-                f"--set {assignment}: give NAME=VALUE, where NAME is a setting of {name!r}: {', '.join(known)}"
-            )
+            hint = did_you_mean(key, known) if equals else "; give NAME=VALUE"
+            raise UsageError(f"--set {assignment}: not a setting of {name!r}{hint}; there are {', '.join(known)}")
         value = _value(text)
         if not _alike(value, known[key]):
             raise UsageError(f"--set {assignment}: the value must be like the default, {json.dumps(known[key])}")
         method.set_params(**{key: value})
+        try:
+            method.check()
+        except ValueError as error:
+            raise UsageError(f"--set {assignment}: {error}") from None
     return method
 
 
@@ -77,10 +81,9 @@ def _value(text: str) -> Any:
 
 
 def _alike(value: Any, default: Any) -> bool:
-    """Whether a value is of the type of the default; where that is None, a whole number or a list of names."""
+    """Whether a value is of the type of the default; where that is None the method itself says what may be."""
     if default is None:
-        names = isinstance(value, tuple) and all(isinstance(name, str) for name in value)
-        return value is None or names or (isinstance(value, int) and value >= 1)
+        return True
     if isinstance(default, float) and not isinstance(value, bool):
         return isinstance(value, (int, float))
     return type(value) is type(default)

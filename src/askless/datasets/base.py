@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from askless.datasets.home import data_home
+from askless.datasets.download import DownloadFailed
+from askless.datasets.home import DatasetNotFound, data_home
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,9 @@ class Info:
     """What is known of a data set before it is loaded.
 
     `features` counts what can be asked (a group is one), `columns` counts the table's. For a generator, `rows`
-    is how many it draws unless told otherwise.
+    is how many it draws unless told otherwise. `costs` are the prices of a question on its own. Where some are
+    done together (one sample of blood), `panels` names them, and `discounted_costs` is what a question costs once
+    another one of its panel was asked; no estimator reads these two.
     """
 
     name: str
@@ -38,8 +41,12 @@ class Info:
     classes: tuple[object, ...] = ()  # sorted; none for a regression
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by feature: its columns
     costs: Mapping[str, float] = field(default_factory=dict)  # by feature; empty where every question costs the same
+    panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by panel: its features
+    discounted_costs: Mapping[str, float] = field(default_factory=dict)  # by feature; empty without panels
+    image_shape: tuple[int, ...] | None = None  # (height, width[, channels]) where the columns are pixels, row by row
     options: tuple[str, ...] = ()  # what `load_dataset` takes beside the name
     files: tuple[str, ...] = ()  # below the data home, any one will do; none where nothing has to be fetched
+    downloadable: bool = False  # whether `load_dataset` can fetch it
 
     @property
     def features(self) -> int:
@@ -91,6 +98,13 @@ class Dataset:
         return dict(self.info.costs)
 
     @property
+    def images(self) -> np.ndarray:
+        """(n, height, width[, channels]) the frame as the images that it holds, which estimators take as well."""
+        if self.info.image_shape is None:
+            raise ValueError(f"the data set {self.name!r} holds no images; use its frame")
+        return self.frame.to_numpy().reshape(-1, *self.info.image_shape)
+
+    @property
     def source(self) -> str:
         """Where the data comes from."""
         return self.info.source
@@ -107,14 +121,28 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A data set of fixed rows."""
+    """A data set of fixed rows. `read` gives a `Dataset` of its own where an option changes what is known of it."""
 
     info: Info
-    read: Callable[[], Table]
+    read: Callable[..., Table | Dataset]
+    fetch: Callable[[], None] | None = None  # brings the files into the data home
 
-    def load(self) -> Dataset:
-        """The whole table."""
-        return Dataset(*self.read(), self.info)
+    def load(self, *, download: bool = True, **options: Any) -> Dataset:
+        """The whole table, downloaded first if it is not there."""
+        try:
+            return self._loaded(options)
+        except DatasetNotFound as absent:
+            if not download or self.fetch is None:
+                raise
+            try:
+                self.fetch()
+            except DownloadFailed as failed:
+                raise DatasetNotFound(f"{absent}. Downloading it failed: {failed}") from failed
+        return self._loaded(options)
+
+    def _loaded(self, options: Mapping[str, Any]) -> Dataset:
+        loaded = self.read(**options)
+        return loaded if isinstance(loaded, Dataset) else Dataset(*loaded, self.info)
 
 
 @dataclass(frozen=True)

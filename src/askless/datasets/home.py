@@ -1,4 +1,4 @@
-"""Where data sets that do not come with askless lie, and how their files are read and checked."""
+"""Where data sets that do not come with askless lie, and what is wrong when they do not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from askless.exceptions import AsklessError
 
-__all__ = ["DatasetDamaged", "DatasetNotFound", "data_home", "read_checked"]
+__all__ = ["DatasetDamaged", "DatasetNotFound", "absent", "data_home", "first_present", "read_checked"]
 
 
 class DatasetNotFound(AsklessError, FileNotFoundError):
@@ -33,6 +33,20 @@ def _user_data() -> Path:
         return Path.home() / "Library" / "Application Support"
     named = Path(os.environ.get("XDG_DATA_HOME", ""))
     return named if named.is_absolute() else Path.home() / ".local" / "share"  # the XDG rule: ignore relative paths
+
+
+def first_present(*files: str) -> Path | None:
+    """The first of these files, named below the data home, that is there."""
+    paths = (data_home() / file for file in files)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def absent(name: str, what: str, file: str) -> DatasetNotFound:
+    """The error for a data set that is not there: `what` to fetch from where, and the `file` to put it at."""
+    return DatasetNotFound(
+        f"the data set {name!r} is not in the data home {data_home()}. {what} at {data_home() / file}; another data "
+        "home can be named by the environment variable ASKLESS_DATA"
+    )
 
 
 def read_checked(path: Path, sha256: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from askless.datasets import sets
-from askless.datasets.base import Dataset, Entry, Info
+from askless.datasets.base import Dataset, Entry, Info, Recorded
 from askless.hints import did_you_mean, listed
 
 __all__ = ["describe", "list_datasets", "load_dataset"]
@@ -20,8 +20,11 @@ def list_datasets() -> list[str]:
     return sorted(sets.__all__)
 
 
-def load_dataset(name: str, **options: Any) -> Dataset:
+def load_dataset(name: str, *, download: bool = True, **options: Any) -> Dataset:
     """The data set called `name`. Generators take `n`, the number of rows, and `random_state`.
+
+    What is not in the data home (`askless.datasets.data_home()`) is downloaded into it from its public source, unless
+    `download=False`; what cannot be had raises `DatasetNotFound`, which says what to fetch by hand.
 
     >>> data = load_dataset("triage", n=500, random_state=1)
     >>> data
@@ -34,7 +37,7 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     if unknown:
         takes = " and ".join(entry.info.options) or "no options: it is a fixed table"
         raise ValueError(f"the data set {name!r} has no option {unknown[0]!r}; it takes {takes}")
-    return entry.load(**options)
+    return entry.load(download=download, **options) if isinstance(entry, Recorded) else entry.load(**options)
 
 
 def describe(name: str) -> Info:

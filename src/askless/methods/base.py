@@ -58,11 +58,16 @@ class Method(BaseEstimator):  # type: ignore[misc]
         self, problem: Problem, *, seed: int, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
     ) -> Fitted:
         """Learn from `problem`; the same seed gives the same result."""
-        check_settings(self.limits, self.get_params(deep=False))
-        from askless.training import Checkpoint
+        self.check()
+        from askless.training import Checkpoint, expect_same
 
+        expect_same(lambda: self._fingerprint(problem, seed))
         kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(problem, seed))
         return self._fit(problem, seed, progress, kept)
+
+    def check(self) -> None:
+        """Refuse the first setting that is out of its limits."""
+        check_settings(self.limits, self.get_params(deep=False))
 
     @abstractmethod
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted: ...
@@ -104,6 +109,8 @@ def find_method(method: str | Method) -> Method:
     """The method that a user means: an instance as it is, or a name."""
     if isinstance(method, Method):
         return method
+    if isinstance(method, type):
+        raise ValueError(f"method is the class {method.__name__}; give an object of it, {method.__name__}()")
     known = list_methods()
     if method not in known:
         hint = did_you_mean(method, known)

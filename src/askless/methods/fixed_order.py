@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from askless.methods.settings import NETWORK, Names
 from askless.methods.static import Order, StaticMethod, ranked
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ class FixedOrder(StaticMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
+    limits = NETWORK | {"order": Names()}
+
     order: Sequence[str] | None = None
 
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
-        if isinstance(self.order, str):
-            raise ValueError(f"order is {self.order!r}; it must be a list of features' names")
         given = [problem.schema.index(name) for name in (() if self.order is None else self.order)]
         if len(set(given)) < len(given):
             raise ValueError("the order names a feature twice")

@@ -9,7 +9,7 @@ import numpy as np
 
 from askless import metrics
 from askless.methods.importance import Additive, ImportanceMethod
-from askless.methods.settings import NETWORK, Number
+from askless.methods.settings import NETWORK, Number, Text
 
 if TYPE_CHECKING:
     from askless.nn import MaskedMLP
@@ -36,7 +36,7 @@ class Permutation(ImportanceMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the networks, as for `Greedy`.
     """
 
-    limits = NETWORK | {"repeats": Number(1, whole=True)}
+    limits = NETWORK | {"metric": Text(), "repeats": Number(1, whole=True)}
 
     metric: str | None = None
     repeats: int = 10

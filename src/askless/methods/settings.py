@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-__all__ = ["NETWORK", "Choice", "Flag", "Layers", "Limits", "Number", "Pair", "check_settings"]
+__all__ = ["NETWORK", "Choice", "Flag", "Layers", "Limits", "Names", "Number", "Pair", "Text", "check_settings"]
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,26 @@ class Choice:
     def problem(self, value: Any) -> str | None:
         """What the value should be, where it is not."""
         return None if value in self.words else f"one of {', '.join(map(repr, self.words))}"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A word that is looked up elsewhere, or None."""
+
+    def problem(self, value: Any) -> str | None:
+        """What the value should be, where it is not."""
+        return None if value is None or isinstance(value, str) else "a name"
+
+
+@dataclass(frozen=True)
+class Names:
+    """Several names, or None."""
+
+    def problem(self, value: Any) -> str | None:
+        """What the value should be, where it is not."""
+        given = () if value is None else value
+        fits = isinstance(given, Iterable) and not isinstance(given, str) and all(isinstance(n, str) for n in given)
+        return None if fits else "a list of names"
 
 
 @dataclass(frozen=True)
@@ -82,7 +102,7 @@ class Layers:
         return None if fits else "one or more integers of at least 1"
 
 
-Limits = dict[str, Choice | Flag | Number | Pair | Layers]
+Limits = dict[str, Choice | Flag | Layers | Names | Number | Pair | Text]
 
 
 def check_settings(limits: Limits, settings: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from askless.training.chain_learner import ChainLearner
 from askless.training.chains import Chains, States, epoch_batches
 from askless.training.checkpoint import Checkpoint, finished
 from askless.training.data import Problem, Tensors, some_rows
+from askless.training.distributed import expect_same, world
 from askless.training.first import first_question
 from askless.training.loop import Learner, Phase, Row, enough_epochs, train
 from askless.training.phases import enough_for_policy, pretraining, seldom_validated, training_summary
@@ -47,6 +48,7 @@ __all__ = [
     "enough_epochs",
     "enough_for_policy",
     "epoch_batches",
+    "expect_same",
     "exported_predictor",
     "finished",
     "first_question",
@@ -67,4 +69,5 @@ __all__ = [
     "uniform_sets",
     "validation_rollout",
     "with_spread",
+    "world",
 ]

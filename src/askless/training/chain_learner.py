@@ -14,6 +14,7 @@ from askless.core import Policy
 from askless.nn import Dropout, Layout, Pass, PolicyPredictor, mask_gradient
 from askless.training.chains import Chains, States
 from askless.training.data import Problem
+from askless.training.distributed import same_everywhere
 from askless.training.first import first_question
 from askless.training.predictor import exported_predictor
 from askless.training.subsets import bernoulli_sets
@@ -55,7 +56,8 @@ class ChainLearner(ABC):
     def begin(self) -> None:
         """Find the first question, once: after pretraining, when the predictor knows all single features alike."""
         if self.exact_first and not self.chains.first.any():
-            self.chains.first.copy_(first_question(self.module.predictor, [self.rows, self.problem.tensors("valid")]))
+            gains = first_question(self.module.predictor, [self.rows, self.problem.tensors("valid")])
+            self.chains.first.copy_(same_everywhere(gains))
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
         """Random batches of states."""

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from askless.training.data import Problem, Tensors
+from askless.training.distributed import each_its_own, world
 from askless.training.subsets import uniform_sets
 
 __all__ = ["Chains", "States", "epoch_batches"]
@@ -102,10 +103,11 @@ class Chains:
         able = row_sums(self.rows.askable)
         self._last = able.clamp(max=problem.max_features)  # (rows,) how many questions are the most
         self._useful = able.nonzero().squeeze(1)  # a row without any value teaches nothing
-        source = torch.Generator().manual_seed(seed)
+        source = torch.Generator().manual_seed(each_its_own(seed))
         self._starts = self._drawn(self._some_rows(STARTS, source), source)  # (STARTS, features)
         self.n_batches = epoch_batches(problem, states_per_row, batch_size)
-        most = epochs * self.n_batches * batch_size // (WALKS * problem.max_features)
+        visits = epochs * self.n_batches * batch_size // world().size  # each process has chains of its own
+        most = visits // (WALKS * problem.max_features)
         live = max(min(most, MOST_BYTES // len(problem.schema)), FEWEST_BATCHES * batch_size)
         self._wanders = len(self._useful) * states_per_row > live
         if self._wanders:

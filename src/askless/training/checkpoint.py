@@ -15,6 +15,7 @@ from torch import Tensor
 
 from askless.exceptions import CheckpointError
 from askless.files import write_atomic
+from askless.training.distributed import file_of_first, world
 
 __all__ = ["Checkpoint", "Snapshot", "finished"]
 
@@ -39,7 +40,8 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], fingerprint: str) -> None:
         self.path = Path(path)
-        self.fingerprint = fingerprint
+        processes = world().size
+        self.fingerprint = fingerprint if processes == 1 else f"{fingerprint} in {processes} processes"
         self._finished: dict[str, Result] | None = None  # by stage; None until the file was looked at
 
     def save(self, snapshot: Snapshot) -> None:
@@ -65,6 +67,8 @@ class Checkpoint:
         return self._finished[name]
 
     def _write(self, snapshot: Snapshot | None) -> None:
+        if world().rank > 0:  # one file for all processes
+            return
         results = self._finished or {}
         tensors = {} if snapshot is None else {f"now.{name}": t for name, t in snapshot.tensors.items()}
         for stage, (kept, _) in results.items():
@@ -77,12 +81,13 @@ class Checkpoint:
         write_atomic(self.path, save({n: t.detach().clone().contiguous() for n, t in tensors.items()}, metadata))
 
     def _read(self) -> tuple[Snapshot | None, dict[str, Result]]:
-        if not self.path.exists():
-            return None, {}
         try:
-            with safe_open(self.path, framework="pt") as file:
-                metadata = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            with file_of_first(self.path) as path:
+                if path is None:
+                    return None, {}
+                with safe_open(path, framework="pt") as file:
+                    metadata = file.metadata() or {}
+                    tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             fingerprint, notes = metadata["fingerprint"], json.loads(metadata["notes"])
             now, histories = notes["now"], notes["finished"]
         except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:

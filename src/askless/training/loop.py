@@ -13,6 +13,15 @@ from torch import Tensor, nn
 
 from askless.exceptions import CheckpointError
 from askless.training.checkpoint import Checkpoint, Snapshot
+from askless.training.distributed import (
+    align,
+    average_gradients,
+    mean_everywhere,
+    of_all,
+    own_batches,
+    own_name,
+    same_everywhere,
+)
 from askless.training.optimizer import AdamW
 from askless.training.progress import Progress
 
@@ -131,6 +140,7 @@ def train(
         run.phase, run.epoch, run.lr_scale = index, 0, 1.0
         before = sum(p.epochs for p in phases[:index])
         _run_phase(phase, run, progress, before, checkpoint, resumed if index == first else None)
+    align(generator)
     return run.history
 
 
@@ -154,7 +164,7 @@ def _run_phase(
         row = _run_epoch(phase, run, optimizer, averaged)
         run.epoch += 1
         if _validates(phase, run.epoch):
-            losses = learner.validate(averaged.module, _temperature(phase, run.epoch / phase.epochs))
+            losses = _validated(learner, averaged.module, _temperature(phase, run.epoch / phase.epochs))
             row |= {f"valid_{name}": value for name, value in losses.items()}
             _note_validation(phase, run, losses, averaged.module)
         run.history.append(row)
@@ -166,7 +176,7 @@ def _run_phase(
 
 
 def _run_epoch(phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> Row:
-    batches = phase.learner.batches(run.generator)
+    batches = own_batches(phase.learner.batches, run.generator)
     total = torch.zeros(())
     fraction = 0.0
     for i, batch in enumerate(batches):
@@ -174,13 +184,28 @@ def _run_epoch(phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) ->
         lr = _learning_rate(phase, fraction, 1.0 / (phase.epochs * len(batches))) * run.lr_scale
         total += _step(phase, batch, lr, _temperature(phase, fraction), optimizer)
         averaged.update(phase.learner.module, run.epoch * len(batches) + i)
+    _keep_alike(phase.learner.module, averaged.module)
     row: Row = {
         "phase": phase.name,
         "epoch": run.epoch + 1,
         "lr": _learning_rate(phase, fraction, 0.0) * run.lr_scale,
-        "train_loss": float(total) / max(len(batches), 1),
+        "train_loss": float(mean_everywhere(total)) / max(len(batches), 1),
     }
     return row if phase.temperature is None else row | {"temperature": _temperature(phase, fraction)}
+
+
+def _keep_alike(*modules: nn.Module) -> None:
+    """Let all processes go on with the first one's weights: other machines may round differently."""
+    for module in modules:
+        for tensor in module.state_dict().values():
+            same_everywhere(tensor)
+
+
+def _validated(learner: Learner, module: nn.Module, temperature: float) -> dict[str, float]:
+    """The losses on the validation rows, as the first process finds them: all must decide alike."""
+    losses = learner.validate(module, temperature)
+    agreed = same_everywhere(torch.tensor(list(losses.values()), dtype=torch.float64))
+    return dict(zip(losses, agreed.tolist(), strict=True))
 
 
 def _validates(phase: Phase, epoch: int) -> bool:
@@ -191,6 +216,7 @@ def _validates(phase: Phase, epoch: int) -> bool:
 def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: AdamW) -> Tensor:
     optimizer.zero_grad()
     loss = phase.learner.gradients(batch, temperature)
+    average_gradients(optimizer.parameters)
     optimizer.step(lr)
     return loss
 
@@ -252,7 +278,7 @@ def _snapshot(phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> 
     tensors |= {f"module.{name}": t for name, t in phase.learner.module.state_dict().items()}
     tensors |= {f"average.{name}": t for name, t in averaged.module.state_dict().items()}
     tensors |= {f"best.{name}": t for name, t in run.best.weights.items()}
-    tensors |= {f"learner.{name}": t for name, t in phase.learner.tensors().items()}
+    tensors |= {f"learner.{name}": t for name, t in of_all(phase.learner.tensors()).items()}
     tensors |= {f"optimizer.{name}": t for name, t in optimizer.tensors().items()}
     notes: dict[str, Any] = {
         "phase": run.phase,
@@ -273,9 +299,10 @@ def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: AdamW, average
     run.generator.set_state(saved.tensors["generator"])
     phase.learner.module.load_state_dict(part("module."))
     averaged.module.load_state_dict(part("average."))
-    for prefix, own in (("learner.", phase.learner.tensors()), ("optimizer.", optimizer.tensors())):
-        for name, tensor in part(prefix).items():
-            own[name].copy_(tensor)
+    for name, tensor in phase.learner.tensors().items():
+        tensor.copy_(saved.tensors[f"learner.{own_name(name)}"])
+    for name, tensor in optimizer.tensors().items():
+        tensor.copy_(saved.tensors[f"optimizer.{name}"])
     notes = saved.notes
     run.epoch, run.lr_scale, run.history = notes["epoch"], notes["lr_scale"], notes["history"]
     run.best = _Best(notes["score"], notes["watched"], notes["stale"], part("best."))

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from askless.training.distributed import world
+
 __all__ = ["Progress", "progress_bar"]
 
 
@@ -33,11 +35,12 @@ class Silent:
 
 @contextmanager
 def progress_bar(verbose: bool | None = None) -> Iterator[Progress]:
-    """A bar on standard error; `verbose=None` shows it in a terminal or a notebook only."""
+    """A bar on standard error, of the first process; `verbose=None` shows it in a terminal or a notebook only."""
     from rich.console import Console
 
     console = Console(stderr=True)
-    if not (console.is_terminal or console.is_jupyter if verbose is None else verbose):
+    shown = console.is_terminal or console.is_jupyter if verbose is None else verbose
+    if not shown or world().rank > 0:
         yield Silent()
         return
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn

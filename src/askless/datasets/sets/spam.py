@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from askless.datasets.base import Info, Recorded
-from askless.datasets.home import DatasetDamaged, DatasetNotFound, data_home, read_checked
+from askless.datasets.download import openml_table, store
+from askless.datasets.home import absent, data_home, first_present, read_checked
+from askless.datasets.reading import number_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,43 +38,34 @@ VALUES_SHA256 = "b2ea5ff329ebf8561dfa17dd39c46deabfc6ae65ad2904f686f2c16f1fa9458
 def _read() -> Table:
     import pandas as pd
 
-    packed, plain = data_home() / FILE, data_home() / UCI_FILE
-    if packed.is_file():
+    packed, plain = first_present(FILE), first_present(UCI_FILE)
+    if packed is not None:
         table = pd.read_csv(io.BytesIO(gzip.decompress(read_checked(packed, FILE_SHA256))))
-    elif plain.is_file():
-        table = _read_plain(plain)
+    elif plain is not None:
+        table = _parse(plain.read_bytes(), plain)
     else:
-        raise DatasetNotFound(
-            f"the data set 'spam' is not in the data home {data_home()}. Fetch Spambase from UCI "
-            "(https://archive.ics.uci.edu/dataset/94/spambase; also OpenML 44), and put the file spambase.data of "
-            f"its archive at {plain}; another data home can be named by the environment variable ASKLESS_DATA"
+        raise absent(
+            "spam",
+            "Fetch Spambase from UCI (https://archive.ics.uci.edu/dataset/94/spambase; also OpenML 44), and put the "
+            "file spambase.data of its archive",
+            UCI_FILE,
         )
     table.columns = [*NAMES, "label"]
     label = table.pop("label").map({0: "not spam", 1: "spam"})
     return table, label
 
 
-def _read_plain(path: Path) -> pd.DataFrame:
-    """UCI's own file. Its bytes may differ in line ends, so what is checked are the values, in any order of rows."""
-    import pandas as pd
-
-    try:
-        table = pd.read_csv(path, header=None)
-        values = table.to_numpy(dtype=np.float64)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise DatasetDamaged(f"{path} is not a table of numbers: {error}") from error
-    if values.shape != (ROWS, COLUMNS + 1):
-        raise DatasetDamaged(f"{path} holds {values.shape} rows and columns, not {ROWS, COLUMNS + 1}")
-    if values_sha256(values) != VALUES_SHA256:
-        raise DatasetDamaged(f"{path} does not hold the values of Spambase; delete it and fetch it again")
-    return table
+def _parse(content: bytes, where: object) -> pd.DataFrame:
+    """UCI's own file; neither the order of its rows nor its line ends matter."""
+    return number_table(content, where, "Spambase", (ROWS, COLUMNS + 1), VALUES_SHA256)
 
 
-def values_sha256(values: np.ndarray) -> str:
-    """The SHA-256 of the (n, columns) values in thousandths, rows sorted: neither their order nor parsing matters."""
-    thousandths = np.rint(values * 1000).astype("<i8")
-    ordered = thousandths[np.lexsort(thousandths.T[::-1])]
-    return hashlib.sha256(np.ascontiguousarray(ordered).tobytes()).hexdigest()
+def _fetch() -> None:
+    frame, label = openml_table(44)
+    table = frame.assign(label=label.astype(int))
+    content = table.to_csv(header=False, index=False).encode()
+    _parse(content, "what OpenML 44 gives")
+    store(data_home() / UCI_FILE, content)
 
 
 spam = Recorded(
@@ -93,6 +82,8 @@ spam = Recorded(
         source="UCI 94, Spambase (also OpenML 44)",
         licence="CC BY 4.0",
         files=(FILE, UCI_FILE),
+        downloadable=True,
     ),
     _read,
+    _fetch,
 )

@@ -1,0 +1,114 @@
+"""MiniBooNE: which events of a particle detector are electron neutrinos?
+
+Two tables go by this name: the complete one, and a subset of it with standardised values whose sentinel rows were
+removed. They are not comparable, so `subset` can ask for one, and what was loaded says which it is.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from askless.datasets.base import Dataset, Info, Recorded
+from askless.datasets.download import openml_table, store_arrays
+from askless.datasets.home import DatasetDamaged, absent, data_home, first_present, read_checked
+from askless.datasets.reading import unpacked_arrays
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["miniboone"]
+
+COLUMNS = 50
+NAMES = [f"ParticleID_{i}" for i in range(COLUMNS)]
+COMPLETE, COMPLETE_ROWS, COMPLETE_SIGNALS = "miniboone/miniboone.npz", 130_064, 36_499
+SUBSET, SUBSET_ROWS = "miniboone/miniboone_subset.csv.gz", 11_219
+SUBSET_SHA256 = "bb0ba654e66d8b00d5211763e0bd49e413e5a9018965ec77557aa049d21e8a8f"
+
+INFO = Info(
+    name="miniboone",
+    description=(
+        "Events of a particle detector: electron neutrinos (signal) or muon neutrinos (background)? Fifty numbers "
+        "that identify particles. The complete table, in which -999 stands for a failed reconstruction; subset=True "
+        "is a subset of it, subset=False the complete one, None what lies in the data home."
+    ),
+    task="classification",
+    rows=COMPLETE_ROWS,
+    columns=COLUMNS,
+    classes=("background", "signal"),
+    options=("subset",),
+    source="UCI 199, MiniBooNE particle identification (OpenML 41150)",
+    licence="CC BY 4.0",
+    files=(COMPLETE, SUBSET),
+    downloadable=True,
+)
+SUBSET_INFO = replace(
+    INFO,
+    description=(
+        "Events of a particle detector: electron neutrinos (signal) or muon neutrinos (background)? Fifty numbers "
+        "that identify particles. A subset of the complete table: values are standardised, failed "
+        "reconstructions removed."
+    ),
+    rows=SUBSET_ROWS,
+    source=f"{INFO.source}, a subset",
+)
+
+
+def _read(subset: bool | None = None) -> Dataset:
+    if subset not in (True, False, None):
+        raise ValueError(f"subset is {subset!r}; it must be True, False or None")
+    complete = first_present(COMPLETE) if subset is not True else None
+    part = first_present(SUBSET) if subset is not False else None
+    if complete is not None:
+        values, signal = unpacked_arrays(complete, "values", "signal")
+        _check(values, signal, complete)
+        return _dataset(values, signal, INFO)
+    if part is not None:
+        import pandas as pd
+
+        table = pd.read_csv(io.BytesIO(gzip.decompress(read_checked(part, SUBSET_SHA256))))
+        return _dataset(table[NAMES].to_numpy(), table["signal"].to_numpy(), SUBSET_INFO)
+    if subset:
+        raise absent("miniboone", "The subset has no public source of its own; its file belongs", SUBSET)
+    raise absent(
+        "miniboone",
+        "Fetch MiniBooNE (https://www.openml.org/d/41150; also UCI 199), and put an .npz file of the arrays values "
+        "(130064 x 50) and signal (0 or 1)",
+        COMPLETE,
+    )
+
+
+def _dataset(values: np.ndarray, signal: np.ndarray, info: Info) -> Dataset:
+    import pandas as pd
+
+    label = pd.Series(np.where(signal == 1, "signal", "background").tolist(), name="event")
+    return Dataset(pd.DataFrame(values, columns=NAMES), label, info)
+
+
+def _check(values: np.ndarray, signal: np.ndarray, where: object) -> None:
+    """No sum is published for the complete table; its size and its classes are known."""
+    found = (values.shape, int(signal.sum()))
+    if found != ((COMPLETE_ROWS, COLUMNS), COMPLETE_SIGNALS) or not np.isfinite(values).all():
+        raise DatasetDamaged(
+            f"{where} holds {values.shape} rows and columns and {found[1]} signals, not those of MiniBooNE "
+            f"({COMPLETE_ROWS}, {COLUMNS} and {COMPLETE_SIGNALS}); delete it and fetch it again"
+        )
+
+
+def _fetch() -> None:
+    frame, label = openml_table(41150)
+    values, signal = frame.to_numpy(dtype=np.float64), _signals(label)
+    _check(values, signal, "what OpenML 41150 gives")
+    store_arrays(data_home() / COMPLETE, values=values, signal=signal)
+
+
+def _signals(label: pd.Series) -> np.ndarray:
+    """(n,) 1 for a signal; OpenML calls them True, UCI puts them first."""
+    return label.astype(str).str.lower().isin(["true", "1"]).to_numpy().astype(np.uint8)
+
+
+miniboone = Recorded(INFO, _read, _fetch)

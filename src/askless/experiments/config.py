@@ -1,0 +1,300 @@
+"""An experiment's file: which data sets, methods, seeds and budgets; checked before anything runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+from askless.experiments.running import configured_method
+from askless.experiments.task import ExperimentError, Task, default_label
+from askless.experiments.toml_file import Section, read_toml
+from askless.hints import did_you_mean, listed
+
+__all__ = ["Experiment", "MethodChoice", "Shares", "TableChoice", "read_experiment"]
+
+TOP = (
+    "name",
+    "datasets",
+    "methods",
+    "seeds",
+    "max_features",
+    "rows",
+    "missing",
+    "metric",
+    "options",
+    "split",
+    "quick",
+)
+OF_DATASET = ("name", "options", "max_features", "missing", "rows", "metric", "seeds", "methods", "split")
+OF_METHOD = ("name", "label", "options")
+OF_SPLIT = ("test", "validation", "seed")
+OF_QUICK = ("seeds", "max_features", "rows", "datasets", "methods", "options")
+DRAWN = ("n", "random_state")  # options of a data set that change nothing but its rows
+
+Missing = Literal["skip", "answer"]
+Choice = TypeVar("Choice")
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How rows are split."""
+
+    test: float = 0.2
+    validation: float = 0.2
+    seed: int | None = None  # None: each of the experiment's seeds has a split of its own
+
+
+@dataclass(frozen=True)
+class TableChoice:
+    """A data set, and how it is used."""
+
+    name: str
+    options: dict[str, Any]
+    max_features: tuple[int, ...]
+    seeds: tuple[int, ...]
+    split: Shares
+    missing: Missing = "skip"
+    rows: int | None = None
+    metric: str | None = None
+    methods: tuple[str, ...] | None = None  # labels; None for all
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """A method, its settings, and what tables call it."""
+
+    name: str
+    label: str
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What an experiment's file says."""
+
+    name: str
+    datasets: tuple[TableChoice, ...]
+    methods: tuple[MethodChoice, ...]
+    metrics: dict[str, str] = field(default_factory=dict)  # by data set: what tables show
+
+    def tasks(self) -> list[Task]:
+        """Every task once; seed by seed, so that what is done first makes a whole table."""
+        seeds = dict.fromkeys(seed for table in self.datasets for seed in table.seeds)
+        every = [
+            Task(
+                dataset=table.name,
+                dataset_options=table.options,
+                method=method.name,
+                method_options=method.options,
+                label=method.label,
+                seed=seed,
+                max_features=budget,
+                test_fraction=table.split.test,
+                validation_fraction=table.split.validation,
+                split_seed=seed if table.split.seed is None else table.split.seed,
+                missing=table.missing,
+                rows=table.rows,
+            )
+            for seed in seeds
+            for table in self.datasets
+            if seed in table.seeds
+            for budget in table.max_features
+            for method in self.methods
+            if table.methods is None or method.label in table.methods
+        ]
+        return list({task.key: task for task in every}.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """What a report needs to know beside the results."""
+        keys = [task.key for task in self.tasks()]
+        return {"format": 1, "name": self.name, "metrics": self.metrics, "tasks": keys}
+
+
+def read_experiment(path: str | os.PathLike[str], quick: bool = False) -> Experiment:
+    """The experiment in a TOML file; `quick` makes it smaller, as its table [quick] says."""
+    file, data = read_toml(Path(path))
+    top = Section(file, "", data)
+    top.allow(TOP)
+    name = top.text("name")
+    if name is None or re.fullmatch(r"[\w.-]+", name) is None:
+        top.fail("name", f"is {name!r}; give a short name of letters, digits and hyphens")
+    methods = _methods(top)
+    datasets = tuple(_dataset(section, top, methods) for section in top.sections("datasets", "data set"))
+    experiment = Experiment(name, _distinct(datasets), methods)
+    shared, limits = top.section("quick"), {}
+    shared.allow(OF_QUICK)
+    if quick:
+        if not shared.data:
+            file.fail("there is no table [quick], which says what --quick leaves out")
+        experiment = _quick(experiment, shared)
+        limits = dict(shared.section("options").data)
+    experiment = replace(experiment, methods=_with_options(top, experiment.methods, limits))
+    return replace(experiment, metrics={table.name: table.metric for table in experiment.datasets if table.metric})
+
+
+def _methods(top: Section) -> tuple[MethodChoice, ...]:
+    """The methods with options of their own; the shared ones come later, because they are no part of a label."""
+    chosen: list[MethodChoice] = []
+    for section in top.sections("methods", "method"):
+        section.allow(OF_METHOD)
+        options = dict(section.section("options").data)
+        name = str(section.data["name"])
+        _checked(section, name, lambda name=name, options=options: configured_method(name, options))  # type: ignore[misc]
+        chosen.append(MethodChoice(name, section.text("label") or default_label(name, options), options))
+    methods = _distinct(chosen)
+    labels = [method.label for method in methods]
+    for method in methods:
+        if labels.count(method.label) > 1:
+            top.file.fail(f"two methods are called {method.label!r}; give each a label", value=method.label)
+    return methods
+
+
+def _with_options(top: Section, methods: tuple[MethodChoice, ...], quick: dict[str, Any]) -> tuple[MethodChoice, ...]:
+    """Every method with the shared options that it has a setting for; a quick variant's have the last word."""
+    from askless.methods import find_method
+
+    shared = top.section("options")
+    known = {method.label: find_method(method.name).get_params(deep=False) for method in methods}
+    for option in (*shared.data, *quick):
+        if not any(option in settings for settings in known.values()):
+            names = sorted({name for settings in known.values() for name in settings})
+            shared.fail(option, f"is a setting of none of the methods{did_you_mean(option, names)}")
+
+    def merged(method: MethodChoice) -> MethodChoice:
+        settings = known[method.label]
+        here, last = ({k: v for k, v in given.items() if k in settings} for given in (shared.data, quick))
+        return replace(method, options={**here, **method.options, **last})
+
+    chosen = tuple(merged(method) for method in methods)
+    for method in chosen:
+        _checked(shared, None, lambda method=method: configured_method(method.name, method.options))  # type: ignore[misc]
+    return chosen
+
+
+def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) -> TableChoice:
+    from askless.datasets import describe
+    from askless.metrics import metric
+
+    section.allow(OF_DATASET)
+    name = str(section.data["name"])
+    info = _checked(section, name, lambda: describe(name))
+    options = dict(section.section("options").data)
+    for option in options:
+        if option not in info.options:
+            takes = listed(info.options) if info.options else "none: it is a fixed table"
+            hint = did_you_mean(option, info.options)
+            section.fail("options", f"has {option!r}{hint}; the options of this data set are {takes}")
+    n_rows = int(options.get("n") or info.rows)
+    rows = section.whole("rows", top.whole("rows", least=1), least=1)
+    if rows is not None and rows > n_rows:
+        section.fail("rows", f"is {rows}, but the data set has {n_rows} rows")
+    budgets = section.wholes("max_features", 1) or top.wholes("max_features", 1) or (min(10, info.features),)
+    if max(budgets) > info.features and set(options) <= set(DRAWN):
+        section.fail("max_features", f"is {max(budgets)}, but the data set has {info.features} features")
+    shown = section.text("metric", top.text("metric"))
+    if shown is not None:
+        found = _checked(section, shown, lambda: metric(shown))
+        if found.task != info.task:
+            section.fail("metric", f"is {shown!r}, which is for a {found.task}; the data set is a {info.task}")
+    return TableChoice(
+        name,
+        options,
+        budgets,
+        section.wholes("seeds", 0) or _seeds(top),
+        _shares(section.section("split"), _shares(top.section("split"), Shares())),
+        cast(Missing, section.word("missing", ("skip", "answer"), top.word("missing", ("skip", "answer"), "skip"))),
+        rows,
+        shown,
+        _selected(section, "methods", methods),
+    )
+
+
+def _shares(section: Section, default: Shares) -> Shares:
+    section.allow(OF_SPLIT)
+    shares = Shares(
+        section.share("test", default.test),
+        section.share("validation", default.validation),
+        section.whole("seed", default.seed),
+    )
+    if shares.test + shares.validation >= 1.0:
+        section.fail("test", "and validation together must leave rows to train on")
+    return shares
+
+
+def _seeds(top: Section) -> tuple[int, ...]:
+    seeds = top.wholes("seeds", 0)
+    if seeds is None:
+        top.file.fail("there is no 'seeds'; give a list such as seeds = [0, 1, 2, 3, 4]")
+    return seeds
+
+
+def _selected(section: Section, key: str, methods: Iterable[MethodChoice]) -> tuple[str, ...] | None:
+    """The labels that a list of methods means, by label or by name."""
+    wanted = section.words(key)
+    if wanted is None:
+        return None
+    labels = [method.label for method in methods]
+    names = [method.name for method in methods]
+    for word in wanted:
+        if word not in labels and word not in names:
+            hint = did_you_mean(word, [*labels, *names])
+            section.fail(key, f"has {word!r}, which is none of the experiment's methods{hint}")
+    return tuple(m.label for m in methods if m.label in wanted or m.name in wanted)
+
+
+def _quick(experiment: Experiment, quick: Section) -> Experiment:
+    """The same experiment with some of its methods, data sets and seeds, and at most so many rows and features."""
+    chosen, wanted = _selected(quick, "methods", experiment.methods), quick.words("datasets")
+    names = [table.name for table in experiment.datasets]
+    for word in wanted or ():
+        if word not in names:
+            hint = did_you_mean(word, names)
+            quick.fail("datasets", f"has {word!r}, which is none of the experiment's data sets{hint}")
+    most_rows, most_features = quick.whole("rows", least=1), quick.whole("max_features", least=1)
+    seeds = quick.wholes("seeds", 0)
+    return replace(
+        experiment,
+        name=f"{experiment.name}-quick",
+        methods=tuple(m for m in experiment.methods if chosen is None or m.label in chosen),
+        datasets=tuple(
+            replace(
+                table,
+                rows=_fewer_rows(table, most_rows),
+                max_features=tuple(dict.fromkeys(min(k, most_features or k) for k in table.max_features)),
+                seeds=seeds or table.seeds,
+            )
+            for table in experiment.datasets
+            if wanted is None or table.name in wanted
+        ),
+    )
+
+
+def _fewer_rows(table: TableChoice, most: int | None) -> int | None:
+    """`most` rows, or all where the data set has no more."""
+    from askless.datasets import describe
+
+    there = table.rows or int(table.options.get("n") or describe(table.name).rows)
+    return table.rows if most is None or there <= most else most
+
+
+def _checked(section: Section, value: str | None, look: Callable[[], Choice]) -> Choice:
+    """What `look` finds; its error names the file, and the line of the value."""
+    try:
+        return look()
+    except ExperimentError as error:
+        section.file.fail(str(error))
+    except ValueError as error:
+        section.file.fail(str(error), value=value)
+
+
+def _distinct(items: Iterable[Choice]) -> tuple[Choice, ...]:
+    """The items, each once, in their order."""
+    kept: list[Choice] = []
+    for item in items:
+        if item not in kept:
+            kept.append(item)
+    return tuple(kept)

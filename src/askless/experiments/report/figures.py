@@ -1,0 +1,178 @@
+"""The report's figures: curves against the budget, leads as a forest, and what is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from askless.core.trajectory import Trajectory
+from askless.experiments.report.kinds import CONTROLS, DYNAMIC, FEWEST_FOR_BAND, STATIC
+from askless.experiments.report.statistics import t_interval
+from askless.plotting import plot_selection_frequency
+from askless.plotting.style import GRID, INK, PALETTE, QUIET, TEXT, axes, band, line, name_lines, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+    from askless.experiments.report.leads import Lead
+    from askless.experiments.report.study import Entry, Row, Study, Subject
+
+__all__ = ["curve_figure", "heat_figure", "lead_figure", "panels"]
+
+WIDTH = 6.0  # inches of a panel
+ONE_PANEL = 8  # lines that a panel holds without confusion
+CONTROL_DASHES = {"random": (1.4, 1.3), "all_features": (7, 2), "oracle_order": (6, 1.4, 1.4, 1.4)}
+KIND_COLOURS = {DYNAMIC: PALETTE[0], STATIC: PALETTE[1]}
+HEAT_ROWS = 20
+
+
+def panels(study: Study, subject: Subject) -> list[tuple[str, ...]]:
+    """The kinds of methods that share a panel: all in one, or static and dynamic apart where there are many."""
+    present = [entry.row.kind for entry in subject.entries.values() if entry.row.kind != CONTROLS]
+    if len(present) <= ONE_PANEL or len(set(present)) < 2:
+        return [(DYNAMIC, STATIC)]
+    return [(DYNAMIC,), (STATIC,)]
+
+
+def curve_figure(
+    study: Study, subject: Subject, curve: str, label: str, against: str | None, kinds: list[tuple[str, ...]]
+) -> Figure:
+    """A score against the budget, with bands; a panel for each of `kinds`, on the same scale."""
+    height = 1.4 + 0.19 * max(7, len(subject.entries) * (0.75 if len(kinds) > 1 else 1.0))
+    figure = Figure(
+        figsize=(WIDTH * len(kinds), max(3.7, height)),
+        layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1),
+        facecolor="white",
+    )
+    low, high = _limits(subject, curve)
+    for place, shown in enumerate(kinds):
+        ax = axes(figure.add_subplot(1, len(kinds), place + 1), (0, 0))
+        ax.set_ylim(low, high)
+        lines = _draw(ax, study, subject, curve, against, shown)
+        ax.set_ylabel(label if place == 0 else "")
+        ax.set_xlabel("features asked")
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=10, steps=[1, 2, 5, 10], integer=True))
+        if subject.metric.__name__ in ("auroc", "accuracy") or curve == "ece":
+            ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}"))
+        if len(shown) == 1:
+            ax.set_title(" and ".join(shown), loc="left", fontsize=TEXT + 1, color=INK, fontweight="bold", pad=10)
+        name_lines(ax, lines, shorten([str(drawn.get_label()) for drawn in lines], 24))
+    return figure
+
+
+def _limits(subject: Subject, curve: str) -> tuple[float, float]:
+    """From the lowest to the highest mean of a line, with a margin: a band of two runs may be far wider than both.
+
+    Controls may leave the figure on the side where scores are bad, so that they do not press the others together.
+    """
+    means = {label: entry.curves(curve).mean(axis=0) for label, entry in subject.entries.items()}
+    contenders = [line for label, line in means.items() if subject.entries[label].row.kind != CONTROLS]
+    lower_is_better = curve == "ece" or not subject.metric.greater_is_better
+    every, some = (_finite(lines) for lines in (list(means.values()), contenders or list(means.values())))
+    low, high = (every if lower_is_better else some).min(), (some if lower_is_better else every).max()
+    margin = 0.06 * max(high - low, 1e-3)
+    return float(low - margin), float(high + margin)
+
+
+def _finite(lines: list[np.ndarray]) -> np.ndarray:
+    values = np.concatenate(lines)
+    finite = values[np.isfinite(values)]
+    return finite if len(finite) else np.array([0.0, 1.0])
+
+
+def _draw(
+    ax: Axes, study: Study, subject: Subject, curve: str, against: str | None, kinds: tuple[str, ...]
+) -> list[Line2D]:
+    """The lines of a panel: first the chosen method, in every panel in the same look; controls in grey."""
+    entries = [subject.entries[row.label] for row in _ranked(study, against) if row.label in subject.entries]
+    lines, place = [], 1
+    for entry in entries:
+        own = entry.row.kind in kinds
+        if entry.row.kind == CONTROLS:
+            lines.append(_control(ax, subject, entry, curve))
+        elif own or entry.row.label == against:
+            i = 0 if entry.row.label == against else place
+            if i > 0:
+                place += 2 if (place + 1) % len(PALETTE) == 0 else 1  # the chosen one's colour is its own
+            middle, low, high = _band(entry, curve)
+            crowded = curve == "ece" and i > 0  # these lines lie together: bands of all would hide them
+            if low is not None and high is not None and not crowded:
+                band(ax, i, entry.budgets, low, high)
+            lines.append(line(ax, i, entry.budgets, middle, entry.row.label))
+    return lines
+
+
+def _ranked(study: Study, against: str | None) -> list[Row]:
+    return sorted(study.rows, key=lambda row: row.label != against)
+
+
+def _control(ax: Axes, subject: Subject, entry: Entry, curve: str) -> Line2D:
+    """A control's line; the score with everything asked is a level."""
+    middle = entry.curves(curve).mean(axis=0)
+    budgets = entry.budgets
+    if entry.row.everything:
+        budgets, middle = np.array([1, subject.limit]), np.repeat(middle, 2)
+    dashes = CONTROL_DASHES.get(entry.row.method, (2, 2))
+    (drawn,) = ax.plot(budgets, middle, color=QUIET, linewidth=1.2, dashes=dashes, zorder=2, label=entry.row.label)
+    return drawn
+
+
+def _band(entry: Entry, curve: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """(budgets,) each: the mean over runs and its interval, point by point."""
+    estimates = [t_interval(column) for column in entry.curves(curve).T]
+    middle = np.array([estimate.mean for estimate in estimates])
+    if len(entry.runs) < FEWEST_FOR_BAND:
+        return middle, None, None
+    low, high = (np.array([getattr(estimate, end) for estimate in estimates]) for end in ("low", "high"))
+    return middle, low, high
+
+
+def lead_figure(study: Study, subject: Subject, against: str, leads: dict[tuple[str, str], Lead]) -> Figure | None:
+    """The lead of the chosen method over each contender, smallest on top; None where there is none."""
+    rows = [row for row in study.rows if row.kind != CONTROLS and (subject.name, row.label) in leads]
+    if not rows:
+        return None
+    rows.sort(key=lambda row: leads[subject.name, row.label].score.mean)
+    factor = subject.scale.factor
+    ax = axes(None, (WIDTH, 1.3 + 0.27 * len(rows)), grid=False)
+    ax.grid(axis="x", color=GRID, linewidth=0.8)
+    ax.axvline(0.0, color=QUIET, linewidth=1.0)
+    for place, row in enumerate(rows):
+        lead = leads[subject.name, row.label].score
+        colour = KIND_COLOURS[row.kind]
+        if lead.low is not None and lead.high is not None:
+            ax.plot([lead.low * factor, lead.high * factor], [place, place], color=colour, linewidth=2.2, alpha=0.5)
+        filled = colour if lead.beyond_chance or lead.low is None else "white"
+        marker = "o" if row.kind == DYNAMIC else "s"
+        ax.plot(lead.mean * factor, place, marker=marker, color=colour, markerfacecolor=filled, markersize=6)
+    ax.set_yticks(range(len(rows)), shorten([row.label for row in rows]), parse_math=False)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_xlabel(f"lead of {against} in {subject.metric_label}", parse_math=False)
+    figure = ax.figure
+    assert isinstance(figure, Figure)
+    return figure
+
+
+def heat_figure(subject: Subject, entry: Entry) -> Figure | None:
+    """How often each feature is asked within each budget, over the test cases of all runs; None if nothing is."""
+    width = max(run.order.shape[1] for run in entry.runs)
+    orders = [np.pad(run.order, ((0, 0), (0, width - run.order.shape[1])), constant_values=-1) for run in entry.runs]
+    order = np.concatenate(orders)[:, : entry.limit]
+    if not (order >= 0).any():
+        return None
+    asked = Trajectory(
+        order=order,
+        predictions=np.zeros((len(order), order.shape[1] + 1, 1)),
+        cost=np.zeros((len(order), order.shape[1] + 1)),
+        stop_reason=np.full(len(order), ""),
+        feature_names=tuple(subject.data["features"]),
+    )
+    ax = plot_selection_frequency(asked, max_features=HEAT_ROWS)
+    figure = ax.figure
+    assert isinstance(figure, Figure)
+    return figure

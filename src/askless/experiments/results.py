@@ -1,0 +1,147 @@
+"""Result files: one for each task, canonical JSON, whole or not there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import warnings
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from askless.experiments.task import ExperimentError, Task, canonical_json
+from askless.files import write_atomic
+
+__all__ = [
+    "checkpoint_path",
+    "checksum",
+    "pack",
+    "pack_loss",
+    "pack_order",
+    "read_result",
+    "read_results",
+    "result_path",
+    "unpack_loss",
+    "unpack_order",
+    "write_result",
+]
+
+FORMAT = 1
+NOTHING = {"uint8": 255, "uint16": 65535}  # stands for -1
+LARGEST_HALF = 65_000.0  # of half precision, nearly
+PARTS = ("task", "versions", "data", "curves", "per_case", "order", "summary", "measured")
+
+
+def result_path(folder: str | os.PathLike[str], task: Task) -> Path:
+    """Where the result of a task belongs."""
+    return Path(folder) / "results" / f"{task.key}.json"
+
+
+def checkpoint_path(folder: str | os.PathLike[str], task: Task) -> Path:
+    """Where the progress of a task's fit is kept until its result is there."""
+    return Path(folder) / "checkpoints" / f"{task.key}.part"
+
+
+def write_result(folder: str | os.PathLike[str], result: dict[str, Any]) -> Path:
+    """Put a result into its place in the folder, in one step."""
+    path = result_path(folder, Task.from_json(result["task"]))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, canonical_json(result))
+    return path
+
+
+def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Every result in the folder, by file name; a corrupt file is set aside as `<name>.corrupt`, with a warning."""
+    read = (read_result(path) for path in sorted((Path(folder) / "results").glob("*.json")))
+    return [result for result in read if result is not None]
+
+
+def read_result(path: Path) -> dict[str, Any] | None:
+    """The result in a file; None where there is no file, or a corrupt one, which is set aside with a warning."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        result = json.loads(content)
+        _check(result, path.stem)
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+        aside = path.with_name(path.name + ".corrupt")
+        os.replace(path, aside)
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        message = f"{path} is not a whole result ({why}); it is set aside as {aside.name}, and its task is run again"
+        warnings.warn(message, UserWarning, stacklevel=2)
+        return None
+    return dict(result)
+
+
+def _check(result: Any, key: str) -> None:
+    """Raise an error if something is missing or does not fit together."""
+    if not isinstance(result, dict) or result.get("format") != FORMAT:
+        raise ExperimentError(f"its format is not {FORMAT}")
+    for part in PARTS:
+        if not isinstance(result[part], dict):
+            raise ExperimentError(f"{part!r} is not an object")
+    own = Task.from_json(result["task"]).key
+    if own != key:
+        raise ExperimentError(f"it is the result of the task {own}")
+    if "sha256" in result and result["sha256"] != checksum(result):
+        raise ExperimentError("its checksum is another")
+    budgets = result["curves"]["budget"]
+    if any(len(curve) != len(budgets) for curve in result["curves"].values()):
+        raise ExperimentError("its curves are not equally long")
+    if len(unpack_order(result)) != result["data"]["rows"]["test"]:
+        raise ExperimentError("its orders are not those of the test rows")
+    unpack_loss(result)
+
+
+def checksum(result: dict[str, Any]) -> str:
+    """SHA-256 of all that is the same whenever the task is run: everything but the measured times."""
+    lasting = {name: part for name, part in result.items() if name not in ("measured", "sha256")}
+    return hashlib.sha256(canonical_json(lasting)).hexdigest()
+
+
+def pack(array: np.ndarray) -> str:
+    """An array's bytes, compressed, as text."""
+    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return base64.b64encode(zlib.compress(little.tobytes(), 9)).decode()
+
+
+def pack_order(order: np.ndarray, n_features: int) -> dict[str, Any]:
+    """(n, k) features in the order asked; the largest number of the type stands for -1, no question."""
+    dtype = "uint8" if n_features < 255 else "uint16"
+    numbers = np.where(order < 0, NOTHING[dtype], order).astype(dtype)
+    return {"shape": list(order.shape), "dtype": dtype, "data": pack(numbers)}
+
+
+def unpack_order(result: dict[str, Any]) -> np.ndarray:
+    """(n, k) features in the order asked of each test case, -1 where there was no question."""
+    packed = result["order"]
+    if packed["dtype"] not in NOTHING:
+        raise ExperimentError(f"the order's type is {packed['dtype']!r}")
+    numbers = _unpack(packed["data"], packed["dtype"]).reshape(packed["shape"])
+    return np.where(numbers == NOTHING[packed["dtype"]], -1, numbers.astype(np.int64))
+
+
+def pack_loss(loss: np.ndarray) -> dict[str, Any]:
+    """(n, budgets) losses; they are divided by `scale`, a power of two, where half precision does not reach."""
+    scale = 1.0
+    while float(loss.max(initial=0.0)) / scale > LARGEST_HALF:
+        scale *= 2.0
+    return {"loss": pack((loss / scale).astype(np.float16)), "scale": scale}
+
+
+def unpack_loss(result: dict[str, Any]) -> np.ndarray:
+    """(n, budgets) the log loss or squared error of each test case at each budget of the curves."""
+    packed = result["per_case"]
+    loss = _unpack(packed["loss"], "float16").astype(np.float64) * float(packed.get("scale", 1.0))
+    return np.reshape(loss, (result["data"]["rows"]["test"], len(result["curves"]["budget"])))
+
+
+def _unpack(text: str, dtype: str) -> np.ndarray:
+    content = zlib.decompress(base64.b64decode(text, validate=True))
+    return np.frombuffer(content, np.dtype(dtype).newbyteorder("<"))

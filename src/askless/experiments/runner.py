@@ -1,0 +1,215 @@
+"""The local runner: one process for each task, as many at once as wanted; what is done is not done again."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from askless.experiments.attempt import WORKER, Attempt, Failure, start_attempt
+from askless.experiments.board import Board, Watcher
+from askless.experiments.folder import Folder
+from askless.experiments.locks import Lock
+from askless.experiments.task import Task
+
+__all__ = ["check_tables", "run_tasks"]
+
+DISK_FULL = "the disk is full; make room, and the same command goes on from there"
+ATTEMPTS = 2  # at a task whose process dies
+LOOK = 0.05  # seconds between two looks at the processes
+LOOK_AGAIN = 1.0  # seconds until a task that another runner has is looked at again
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    folder: Folder,
+    watcher: Watcher,
+    workers: int | None = None,
+    command: Sequence[str] = WORKER,
+) -> Board:
+    """Run every task that has no result yet; returns where all of them stand at the end.
+
+    A task that fails is noted in the folder and does not stop the others; one whose process dies is tried once more.
+    Several runners may work on the same folder: each task is run by one of them, and each waits for all.
+    """
+    cores = os.cpu_count() or 1
+    workers = workers or cores
+    run = _Run(Board(tasks, workers), folder, watcher, workers, max(1, cores // workers), tuple(command))
+    with _sigterm_as_interrupt():
+        try:
+            run.loop()
+        except KeyboardInterrupt:
+            done = run.board.count("done")
+            raise KeyboardInterrupt(
+                f"{done} of {len(tasks)} tasks are done; the same command goes on from there"
+            ) from None
+        finally:
+            run.end()
+    return run.board
+
+
+def check_tables(tasks: Sequence[Task]) -> None:
+    """Load the data set of each task once: an absent or damaged file is known before anything runs."""
+    from askless.experiments.running import load_table, split_rows
+
+    seen = set()
+    for task in tasks:
+        known = (task.dataset, repr(task.dataset_options), task.max_features, task.rows)
+        if known not in seen:
+            seen.add(known)
+            split_rows(len(load_table(task).frame), task)
+
+
+class _Run:
+    """The state of `run_tasks`."""
+
+    def __init__(
+        self, board: Board, folder: Folder, watcher: Watcher, workers: int, threads: int, command: tuple[str, ...]
+    ) -> None:
+        self.board, self.folder, self.watcher = board, folder, watcher
+        self.workers, self.threads, self.command = workers, threads, command
+        self.waiting: list[Task] = []
+        self.running: list[Attempt] = []
+        self.next_look: dict[str, float] = {}  # by key: when to look again at a task of another runner
+
+    def loop(self) -> None:
+        """Until every task is done or has failed."""
+        leftovers = self.folder.leftovers()
+        for task in self.board.tasks:
+            result = self.folder.done(task)
+            if result is None:
+                self.waiting.append(task)
+                continue
+            self.board.done(task, result)
+            if task.key in leftovers:
+                self.folder.clear_up_done(task)
+        self.watcher.begin(self.board)
+        with _interrupts_wait() as interrupts:
+            while self.waiting or self.running:
+                self._start()
+                for attempt in [attempt for attempt in self.running if attempt.over()]:
+                    self._finish(attempt)
+                self.watcher.look(self.board)
+                if interrupts:
+                    raise KeyboardInterrupt
+                time.sleep(LOOK)
+
+    def end(self) -> None:
+        """End what still runs, and leave the folder as the next runner wants it."""
+        for attempt in self.running:
+            attempt.end()
+            self.folder.clear_up(attempt.task)
+            attempt.lock.release()
+        self.running = []
+        self.watcher.end(self.board)
+
+    def _start(self) -> None:
+        """Begin as many tasks as there is room for."""
+        for task in list(self.waiting):
+            if len(self.running) >= self.workers:
+                return
+            if time.monotonic() < self.next_look.get(task.key, 0.0):
+                continue
+            lock = self.folder.take(task)
+            if lock is None:
+                self.board.set(task, "elsewhere")
+                self.next_look[task.key] = time.monotonic() + LOOK_AGAIN
+                continue
+            self.waiting.remove(task)
+            if not self._settled_elsewhere(task, lock):
+                self._launch(task, lock, 1)
+
+    def _settled_elsewhere(self, task: Task, lock: Lock) -> bool:
+        """Whether another runner has dealt with the task, between the first look and the lock."""
+        result = self.folder.done(task)
+        if result is not None:
+            self.board.done(task, result)
+            self.watcher.tell(self.board, task, "done by another runner")
+        elif self.folder.failed_elsewhere(task):
+            self.board.fail(task, "failed in another runner")
+            self.watcher.tell(self.board, task, "failed in another runner")
+        else:
+            return False
+        lock.release()
+        return True
+
+    def _launch(self, task: Task, lock: Lock, number: int) -> None:
+        self.running.append(start_attempt(task, self.folder.path, lock, number, self.threads, self.command))
+        self.board.set(task, "running")
+
+    def _finish(self, attempt: Attempt) -> None:
+        """Take note of a process that has ended."""
+        task = attempt.task
+        result = self.folder.done(task) if attempt.process.returncode == 0 else None
+        failure = None if result is not None else attempt.failure()
+        self.running.remove(attempt)
+        attempt.close()
+        if failure is not None and failure.crashed and attempt.number < ATTEMPTS:
+            self.folder.clear_up(task)
+            self._launch(task, attempt.lock, attempt.number + 1)
+            self.watcher.tell(self.board, task, f"{failure.error}; it is tried once more")
+            return
+        try:
+            self._settle(task, result, failure)
+        finally:
+            self.folder.clear_up(task)
+            attempt.lock.release()
+
+    def _settle(self, task: Task, result: dict[str, Any] | None, failure: Failure | None) -> None:
+        """Note the end of a task."""
+        if result is not None:
+            self.board.done(task, result)
+            self.folder.forget_failure(task)
+            self.watcher.tell(self.board, task, f"done in {self.board.elapsed(task):.0f} s")
+        elif failure is not None:
+            if failure.disk_full:
+                raise OSError(errno.ENOSPC, DISK_FULL, str(self.folder.path))
+            file = self.folder.note_failure(task, {"error": failure.error, "traceback": failure.traceback})
+            self.board.fail(task, failure.error)
+            self.watcher.tell(self.board, task, f"failed: {failure.error} ({file})")
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM end the run as Ctrl-C does; signals can only be handled in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[list[int]]:
+    """A list of the interrupts that have come, for the loop to look at where nothing is half done.
+
+    The second one does not wait.
+    """
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+
+    def note(number: int, frame: Any) -> None:
+        came.append(number)
+        if len(came) > 1:
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,242 @@
+"""Running one task: load, split, fit, ask the test rows, score."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless.exceptions import CheckpointError
+from askless.experiments.results import FORMAT, checksum, pack_loss, pack_order
+from askless.experiments.scoring import case_losses, padded_order, scored_budgets, scores
+from askless.experiments.task import ExperimentError, Task
+from askless.hints import did_you_mean, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from askless.core import Trajectory
+    from askless.datasets import Dataset
+    from askless.fitted import FittedModel
+    from askless.methods import Method
+
+__all__ = ["Split", "configured_method", "load_table", "run_task", "split_rows"]
+
+FETCHED = ("torch", "numpy", "scikit-learn")  # packages whose versions a result notes
+
+
+@dataclass(frozen=True)
+class Split:
+    """Row numbers of a table."""
+
+    train: np.ndarray
+    valid: np.ndarray
+    test: np.ndarray
+
+
+def run_task(task: Task, checkpoint: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """The result of a task, ready for `write_result`.
+
+    `checkpoint` is a file that keeps the progress of the fit, so that a process that was killed goes on where it was;
+    the result is the same with and without. All but `result["measured"]` is the same whenever the task is run on the
+    same versions: one thread, whatever the machine offers.
+    """
+    from askless.training import one_thread
+
+    with one_thread():
+        return _run(task, None if checkpoint is None else Path(checkpoint))
+
+
+def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
+    data = load_table(task)
+    rows = split_rows(len(data.frame), task)
+    resumed = checkpoint is not None and checkpoint.exists()
+    wall, cpu = time.perf_counter(), time.process_time()
+    model = _fit(task, data, rows, checkpoint)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    start = time.perf_counter()
+    trajectory = _ask(model, data.frame.iloc[rows.test])
+    asking = time.perf_counter() - start
+    y = _truth(model, data.target.iloc[rows.test].to_numpy())
+    budgets = scored_budgets(task.max_features, trajectory)
+    result = {
+        "format": FORMAT,
+        "task": task.to_json(),
+        "versions": _versions(),
+        "data": {
+            "task": model.task,
+            "classes": [_plain(label) for label in model.classes],
+            "features": list(model.schema.names),
+            "costs": [float(price) for price in model.schema.prices],
+            "rows": {"train": len(rows.train), "valid": len(rows.valid), "test": len(rows.test)},
+        },
+        **scores(model.task, trajectory, y, budgets),
+        "per_case": pack_loss(case_losses(model.task, trajectory, y, budgets)),
+        "order": pack_order(padded_order(trajectory, task.max_features), len(model.schema)),
+        "summary": _plain(model.summary),
+        "measured": {
+            "fit_seconds": wall,
+            "fit_cpu_seconds": cpu,
+            "rollout_seconds": asking,
+            "peak_memory_mb": _peak_memory(),
+            "host_cpu": _processor(),
+            "resumed": resumed,  # then the times are of the last part of the fit only
+        },
+    }
+    return {**result, "sha256": checksum(result)}
+
+
+def load_table(task: Task) -> Dataset:
+    """The task's data set, if it has as many rows and features as the task needs."""
+    from askless.datasets import load_dataset
+
+    data = load_dataset(task.dataset, **task.dataset_options)
+    features = data.info.features
+    if task.max_features > features:
+        raise ExperimentError(
+            f"max_features is {task.max_features}, but the data set {task.dataset!r} has {features} features"
+        )
+    if task.rows is not None and task.rows > len(data.frame):
+        raise ExperimentError(f"rows is {task.rows}, but the data set {task.dataset!r} has {len(data.frame)} rows")
+    return data
+
+
+def split_rows(n: int, task: Task) -> Split:
+    """Rows for training, validation and testing, out of `n`.
+
+    A permutation by `split_seed`: of its first `task.rows` the first are for testing, the next for validation, and
+    the rest for training.
+    """
+    order = np.random.default_rng(task.split_seed).permutation(n)[: task.rows]
+    # A share such as 0.142857142857 of 70,000 rows means 10,000 of them.
+    test, valid = (int(len(order) * share + 1e-6) for share in (task.test_fraction, task.validation_fraction))
+    if min(test, valid, len(order) - test - valid) < 1:
+        raise ExperimentError(f"{len(order)} rows are too few to test, validate and train on ({task})")
+    return Split(order[test + valid :], order[test : test + valid], order[:test])
+
+
+def configured_method(name: str, options: dict[str, Any]) -> Method:
+    """The method of that name with these settings, checked; lists stand for tuples."""
+    from askless.methods import find_method
+    from askless.methods.settings import check_settings
+
+    method = find_method(name)
+    known = method.get_params(deep=False)
+    for option in options:
+        if option not in known:
+            settings = f"its settings are {listed(known, most=99)}" if known else "it has no settings"
+            raise ExperimentError(
+                f"the method {name!r} has no setting {option!r}{did_you_mean(option, known)}; {settings}"
+            )
+    method.set_params(**{key: tuple(v) if isinstance(v, list) else v for key, v in options.items()})
+    try:
+        check_settings(method.limits, method.get_params(deep=False))
+    except ValueError as error:
+        raise ExperimentError(f"the method {name!r}: {error}") from None
+    return method
+
+
+def _fit(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) -> FittedModel:
+    from askless.estimators import DynamicClassifier, DynamicRegressor
+
+    def part(numbers: np.ndarray) -> tuple[pd.DataFrame, pd.Series]:
+        return data.frame.iloc[numbers], data.target.iloc[numbers]
+
+    kind = DynamicClassifier if data.task == "classification" else DynamicRegressor
+    estimator = kind(
+        max_features=task.max_features,
+        method=configured_method(task.method, task.method_options),
+        groups=data.groups or None,
+        costs=data.costs or None,
+        missing=task.missing,
+        random_state=task.seed,
+        verbose=False,
+    )
+    try:
+        estimator.fit(*part(rows.train), validation=part(rows.valid), checkpoint=checkpoint)
+    except CheckpointError:  # damaged, or of other versions: of no use
+        if checkpoint is None:
+            raise
+        checkpoint.unlink()
+        estimator.fit(*part(rows.train), validation=part(rows.valid), checkpoint=checkpoint)
+    return estimator.model_
+
+
+def _ask(model: FittedModel, table: pd.DataFrame) -> Trajectory:
+    """The roll-out of a table, also of a policy that looks at the truth, which `model.rollout` refuses."""
+    from askless.core import MaxFeatures, Trajectory, cost_model, rollout
+    from askless.fitted import CASES_AT_ONCE
+    from askless.tables import row_chunks
+
+    parts = [
+        rollout(
+            model.policy,
+            model.predictor,
+            model.encoder.transform(chunk),
+            model.schema,
+            stopping=MaxFeatures(model.max_features),
+            costs=cost_model(None, model.schema),
+            missing=model.missing,
+            allow_truth=True,
+        )
+        for _, chunk in row_chunks(table, CASES_AT_ONCE)
+    ]
+    return Trajectory.join(parts)
+
+
+def _truth(model: FittedModel, target: np.ndarray) -> np.ndarray:
+    """(n,) codes of the model's classes, or numbers."""
+    if model.task == "regression":
+        return target.astype(np.float64)
+    codes = {label: code for code, label in enumerate(model.classes)}
+    strange = [label for label in target.tolist() if label not in codes]
+    if strange:
+        raise ExperimentError(f"the test rows have the label {strange[0]!r}, which the training rows have not")
+    return np.array([codes[label] for label in target.tolist()], dtype=np.int64)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold; a number that is not finite becomes null."""
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _versions() -> dict[str, str]:
+    from askless.version import __version__
+
+    packages = {name: version(name) for name in FETCHED}
+    return {"askless": __version__, **packages, "python": platform.python_version()}
+
+
+def _peak_memory() -> float | None:
+    """Megabytes, of this process so far; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1024**2 if sys.platform == "darwin" else 1024), 1)  # bytes there, kilobytes elsewhere
+
+
+def _processor() -> str:
+    """The name of the processor."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,75 @@
+"""What a result says of a roll-out: curves against budgets, calibration, the loss of each case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from askless.core import Trajectory
+from askless.metrics import metric
+
+__all__ = ["METRICS", "calibration_error", "case_losses", "padded_order", "scored_budgets", "scores"]
+
+METRICS = {
+    "classification": ("auroc", "accuracy", "log_loss", "brier"),
+    "regression": ("rmse", "mae", "r2"),
+}
+BINS = 15
+
+
+def scored_budgets(max_features: int, trajectory: Trajectory) -> list[int]:
+    """0 to the budget; and the end of the path of a method that asks more than the budget, as `all_features` does."""
+    longest = trajectory.order.shape[1]
+    return [*range(max_features + 1), *([longest] if longest > max_features else [])]
+
+
+def scores(task: str, trajectory: Trajectory, y: np.ndarray, budgets: Sequence[int]) -> dict[str, Any]:
+    """The parts "curves" and "calibration" of a result; `y` (n,) holds codes of classes, or numbers."""
+    curves: dict[str, list[Any]] = {"budget": list(budgets)}
+    for name in METRICS[task]:
+        curves[name] = [float(metric(name)(y, trajectory.at(k))) for k in budgets]
+    last = trajectory.cost.shape[1] - 1
+    curves["cost"] = [float(trajectory.cost[:, min(k, last)].mean()) for k in budgets]
+    parts: dict[str, Any] = {"curves": curves}
+    if task == "classification":
+        errors = [calibration_error(y, trajectory.at(k)) for k in budgets]
+        parts["calibration"] = {"budget": list(budgets), "ece": errors}
+    return parts
+
+
+def calibration_error(y: np.ndarray, p: np.ndarray, bins: int = BINS) -> float:
+    """The expected calibration error: confidence in the most probable class against how often it is right.
+
+    The (n, classes) probabilities are cut into bins of equally many cases by their confidence.
+
+    >>> p = np.array([[0.9, 0.1], [0.9, 0.1], [0.4, 0.6], [0.4, 0.6]])
+    >>> round(calibration_error(np.array([0, 0, 1, 0]), p, bins=2), 3)  # (|1 - 0.9| + |0.5 - 0.6|) / 2
+    0.1
+    """
+    confidence = p.max(axis=1).astype(np.float64)
+    right = (p.argmax(axis=1) == y).astype(np.float64)
+    order = np.argsort(confidence, kind="stable")
+    gaps = [abs(float((confidence[part] - right[part]).sum())) for part in np.array_split(order, bins)]
+    return sum(gaps) / len(y)
+
+
+def case_losses(task: str, trajectory: Trajectory, y: np.ndarray, budgets: Sequence[int]) -> np.ndarray:
+    """(n, budgets) the log loss of each case, as the metric clips it, or its squared error."""
+    columns = []
+    for k in budgets:
+        predicted = trajectory.at(k)  # (n, outputs)
+        if task == "regression":
+            columns.append((predicted[:, 0].astype(np.float64) - y) ** 2)
+        else:
+            tiny = float(np.finfo(predicted.dtype).eps)
+            chance = predicted[np.arange(len(y)), y].astype(np.float64)
+            columns.append(-np.log(np.clip(chance, tiny, 1 - tiny)))
+    return np.stack(columns, axis=1)
+
+
+def padded_order(trajectory: Trajectory, width: int) -> np.ndarray:
+    """(n, at least width) what was asked, -1 where nothing was."""
+    lacking = max(0, width - trajectory.order.shape[1])
+    return np.pad(trajectory.order, [(0, 0), (0, lacking)], constant_values=-1)

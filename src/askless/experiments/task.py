@@ -1,0 +1,100 @@
+"""A task: one data set, one method, one seed. Its key names its result, so that what is done is never done again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any, Literal
+
+from askless.exceptions import AsklessError
+from askless.hints import did_you_mean
+
+__all__ = ["ExperimentError", "Task", "canonical_json", "default_label"]
+
+KEY_LENGTH = 16  # hexadecimal digits
+
+
+class ExperimentError(AsklessError):
+    """An experiment's file, task or result is not what it should be; the message says which and where."""
+
+
+def canonical_json(data: Any) -> bytes:
+    """The one way to write `data`: sorted keys, no spaces, floats by `repr`; no NaN and no infinity."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode()
+
+
+def default_label(method: str, options: dict[str, Any]) -> str:
+    """What tables call a method: its name, with its options in brackets when there are any.
+
+    >>> default_label("greedy", {"subsets": "random", "epochs": 5})
+    'greedy (epochs=5, subsets=random)'
+    """
+    told = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
+    return f"{method} ({told})" if told else method
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is to be fitted and scored.
+
+    `rows` is how many of the table's rows are used, drawn at random; None uses all of them. The test rows, the
+    validation rows and the drawn rows follow from `split_seed` alone, so that methods can be compared case by case.
+
+    >>> task = Task(dataset="wine", method="greedy", max_features=3)
+    >>> task.label, len(task.key), Task.from_json(task.to_json()) == task
+    ('greedy', 16, True)
+    """
+
+    dataset: str
+    method: str
+    max_features: int
+    dataset_options: dict[str, Any] = field(default_factory=dict)
+    method_options: dict[str, Any] = field(default_factory=dict)
+    label: str = ""  # what tables call the method
+    seed: int = 0
+    test_fraction: float = 0.2
+    validation_fraction: float = 0.2
+    split_seed: int = 0
+    missing: Literal["skip", "answer"] = "skip"
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or default_label(self.method, self.method_options))
+        for name in ("test_fraction", "validation_fraction"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return f"{self.dataset}, {self.label}, seed {self.seed}"
+
+    @cached_property
+    def key(self) -> str:
+        """The name of the task's files: a hash of everything that the result depends on."""
+        return hashlib.sha256(canonical_json(self.to_json())).hexdigest()[:KEY_LENGTH]
+
+    def to_json(self) -> dict[str, Any]:
+        """The task as JSON can hold it; tuples become lists."""
+        plain: dict[str, Any] = json.loads(canonical_json(asdict(self)))
+        return plain
+
+    @classmethod
+    def from_json(cls, data: Any) -> Task:
+        """The task that `to_json` described."""
+        if not isinstance(data, dict):
+            raise ExperimentError(f"a task is {data!r}; it must be an object")
+        known = [item.name for item in fields(cls)]
+        for name in data:
+            if name not in known:
+                raise ExperimentError(f"a task has the unknown key {name!r}{did_you_mean(name, known)}")
+        lacking = [name for name in ("dataset", "method", "max_features") if name not in data]
+        if lacking:
+            raise ExperimentError(f"a task has no {lacking[0]!r}")
+        try:
+            return cls(**data)
+        except (TypeError, ValueError) as error:
+            raise ExperimentError(f"a task has a value of the wrong type ({error})") from error

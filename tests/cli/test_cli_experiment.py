@@ -1,0 +1,129 @@
+"""`askless experiment`: what it says, and how it ends."""
+
+import json
+
+import pytest
+
+from askless.experiments import attempt, runner
+from askless.experiments.config import read_experiment
+from askless.experiments.results import write_result
+from tests.experiments.fake_worker import COMMAND, fake_result
+
+EXPERIMENT = """\
+name = "small"
+metric = "accuracy"
+seeds = [0, 1]
+max_features = 3
+datasets = ["wine"]
+methods = ["random", "mutual_information"]
+
+[quick]
+seeds = [0]
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "small.toml"
+    path.write_text(EXPERIMENT)
+    return path
+
+
+@pytest.fixture
+def quick_worker(monkeypatch):
+    """Processes that do at once what they are told."""
+    original = runner.start_attempt
+    monkeypatch.setattr(runner, "start_attempt", lambda *given: original(*given[:-1], COMMAND))
+
+
+def test_run_and_run_again(file, quick_worker, run, tmp_path):
+    result = run("experiment", "run", file, "--workers", "2")
+    assert (result.code, result.err) == (0, "")
+    assert "4 tasks; results in runs/small" in result.out
+    assert "4 of 4 tasks done" in result.out
+    assert "askless experiment report runs/small" in result.out
+    noted = json.loads((tmp_path / "runs" / "small" / "experiment.json").read_text())
+    assert noted["metrics"] == {"wine": "accuracy"}
+    assert len(noted["tasks"]) == 4
+    assert len((tmp_path / "runs" / "small" / "ran").read_text().split()) == 4
+    assert run("experiment", "run", file).code == 0
+    assert len((tmp_path / "runs" / "small" / "ran").read_text().split()) == 4
+    assert "2 tasks; results in runs/small-quick" in run("experiment", "run", file, "--quick").out
+
+
+def test_a_failure_is_summed_up_with_exit_code_1(file, run, monkeypatch):
+    monkeypatch.setattr(attempt, "WORKER", ("false",))
+    original = runner.start_attempt
+    monkeypatch.setattr(runner, "start_attempt", lambda *given: original(*given[:-1], ("false",)))
+    result = run("experiment", "run", file)
+    assert result.code == 1
+    assert "4 tasks failed; runs/small/failures says more" in result.out
+    assert "failed: wine, random, seed 0: the process ended with exit code 1 and left no result" in result.out
+    assert "Traceback" not in result.out
+
+
+def test_a_corrupt_result_is_a_note(file, quick_worker, run, tmp_path):
+    run("experiment", "run", file)
+    damaged = sorted((tmp_path / "runs" / "small" / "results").iterdir())[0]
+    damaged.write_bytes(b"{")
+    result = run("experiment", "run", file)
+    assert result.code == 0
+    assert f"{damaged.name} is not a whole result" in result.err
+    assert "it is set aside as" in result.err
+    assert json.loads(damaged.read_bytes())["format"] == 1
+
+
+def test_wrong_input_is_one_line(file, run, tmp_path):
+    file.write_text(EXPERIMENT.replace('"wine"', '"wien"'))
+    assert "small.toml, line 5: there is no data set 'wien' (did you mean 'wine'?)" in (
+        run("experiment", "run", file).complaint
+    )
+    assert not (tmp_path / "runs").exists()
+    assert "no such file" in run("experiment", "run", "none.toml").complaint
+    assert "is not a folder" in run("experiment", "run", _good(tmp_path), "--output", file).complaint
+    assert "holds no results" in run("experiment", "report", tmp_path).complaint
+    assert "--help" in run("experiment").complaint
+
+
+def _good(tmp_path):
+    path = tmp_path / "good.toml"
+    path.write_text(EXPERIMENT)
+    return path
+
+
+def test_another_experiment_s_folder(file, quick_worker, run, tmp_path):
+    run("experiment", "run", file)
+    other = tmp_path / "other.toml"
+    other.write_text(EXPERIMENT.replace('"small"', '"other"'))
+    complaint = run("experiment", "run", other, "--output", "runs/small").complaint
+    assert "holds the results of the experiment 'small'" in complaint
+
+
+def test_a_data_set_that_is_not_there_is_known_before_anything_runs(file, run, tmp_path, monkeypatch):
+    monkeypatch.setenv("ASKLESS_DATA", str(tmp_path / "empty"))
+    file.write_text(EXPERIMENT.replace('"wine"', '"spam"'))
+    monkeypatch.setattr("askless.datasets.download.openml_table", _no_network, raising=False)
+    assert "spam" in run("experiment", "run", file).complaint
+    assert not list((tmp_path / "runs" / "small" / "results").iterdir())
+
+
+def _no_network(*args, **options):
+    raise OSError("no network")
+
+
+def test_report_takes_the_metric_of_the_file(file, quick_worker, run, tmp_path, monkeypatch):
+    given = {}
+
+    def write_report(folder, **options):
+        given.update(options)
+
+    monkeypatch.setattr("askless.experiments.report.write_report", write_report)
+    for task in read_experiment(file).tasks():
+        write_result("runs/small", fake_result(task))
+    run("experiment", "run", file)
+    assert run("experiment", "report", "runs/small").code == 0
+    assert given.pop("metric") == "accuracy"
+    assert given.keys() == {"tell"}
+    run("experiment", "report", "runs/small", "--metric", "auroc", "--against", "random", "--output", "there")
+    assert (given["metric"], given["against"], given["output"]) == ("auroc", "random", "there")

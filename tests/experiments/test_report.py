@@ -1,0 +1,169 @@
+"""The report's files."""
+
+import csv
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from askless.experiments.report import write_report
+from askless.experiments.report.content import content_of
+from askless.experiments.report.markdown import as_markdown
+from askless.experiments.report.study import collect
+from askless.experiments.task import ExperimentError
+
+from .made_results import result, write
+
+NASTY = "<b>&|_$x$"
+
+
+def small_study():
+    """Two data sets, one a regression of one seed, and a name that every format must escape."""
+    results = []
+    for seed in range(2):
+        shift = 0.01 * seed
+        results.append(result("flu", "greedy", seed=seed, curve=(0.5, 0.8 + shift, 0.9)))
+        results.append(result("flu", "value", seed=seed, curve=(0.5, 0.7, 0.8)))
+        results.append(result("flu", "sage", seed=seed, curve=(0.5, 0.6, 0.7), label=NASTY))
+        results.append(result("flu", "random", seed=seed, curve=(0.5, 0.5, 0.55)))
+    for method, top in (("greedy", 0.5), ("permutation", 0.4)):
+        results.append(result("sugar", method, curve=(0.0, top / 2, top), metric="r2"))
+    return results
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    told = []
+    page = write_report(write(tmp_path_factory.mktemp("study"), small_study()), tell=told.append)
+    return page.parent, told
+
+
+def test_every_file_is_written(report):
+    folder, told = report
+    names = {path.name for path in folder.iterdir()}
+    assert {"index.html", "report.md", "scores.csv", "curves.csv", "differences.csv"} <= names
+    assert {"calibration.csv", "resources.csv"} <= names
+    assert {"flu-curves.png", "flu-leads.png", "flu-calibration.png", "flu-asked-greedy.png"} <= names
+    assert {"flu-asked-value.png", "sugar-curves.png", "sugar-asked-greedy.png"} <= names
+    assert "sugar-calibration.png" not in names  # a regression has none
+    assert told[-2] == "greedy is first on all 2 data sets; 10 results"
+    assert str(folder / "index.html") in told[-1]
+
+
+def test_markdown_links_files_that_are_there(report):
+    folder, _ = report
+    text = (folder / "report.md").read_text()
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) > 10
+    assert all((folder / link).is_file() for link in links)
+    pngs = {path.name for path in folder.glob("*.png")}
+    assert pngs <= set(links)
+
+
+def test_markdown_holds_the_table(report):
+    text = (report[0] / "report.md").read_text()
+    head = "| method | flu<br>AUROC ×100<br>k = 2, 2 seeds | sugar<br>R²<br>k = 2, 1 seed |"
+    assert head in text.splitlines()
+    # flu: 0.85 and 0.855, so 85.25 and 12.706 * 0.25; sugar: one seed, no interval
+    assert "| greedy | **85.25** ± 3.18 | **0.375** |" in text.splitlines()
+    assert "| value | 75.00 ± 0.00 | – |" in text.splitlines()
+    assert "| &lt;b&gt;&amp;\\|\\_\\$x\\$ | 65.00 ± 0.00 | – |" in text.splitlines()
+    assert "One seed, so there are no intervals over seeds." in text
+
+
+def test_csv_holds_what_the_table_shows(report):
+    with (report[0] / "scores.csv").open() as file:
+        rows = {(row["dataset"], row["method"]): row for row in csv.DictReader(file)}
+    assert float(rows["flu", "greedy"]["mean"]) == pytest.approx(0.8525)
+    assert rows["flu", "greedy"]["best"] == "True"
+    assert rows["flu", NASTY]["kind"] == "static"
+    assert rows["sugar", "greedy"]["low"] == ""
+    with (report[0] / "differences.csv").open() as file:
+        leads = {(row["dataset"], row["method"]): row for row in csv.DictReader(file)}
+    assert float(leads["flu", "value"]["lead"]) == pytest.approx(0.1025)
+    assert leads["sugar", "permutation"]["loss"] == "squared error"
+    assert leads["sugar", "permutation"]["loss_low"] != ""
+
+
+class _Checker(HTMLParser):
+    """Tags that are closed in order, and every address."""
+
+    VOID = ("meta", "img", "br", "wbr")
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.addresses = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.addresses += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_needs_nothing_else(report):
+    folder, _ = report
+    text = (folder / "index.html").read_text()
+    page = _Checker()
+    page.feed(text)
+    assert page.open == []
+    for address in page.addresses:
+        inside = address.startswith(("data:image/svg+xml;base64,", "#"))
+        assert inside or (folder / address).is_file(), address
+    assert not re.search(r"https?://|<script|@import|url\(", text)
+    assert "prefers-color-scheme: dark" in text
+    assert "<b>&|" not in text  # a name of the data is never taken for HTML
+
+
+def test_without_the_usual_method_and_twice_the_same_bytes(tmp_path):
+    write(tmp_path, [result("sugar", method, metric="r2") for method in ("random", "oracle_order")])
+    told = []
+    first = write_report(tmp_path, tell=told.append).parent
+    assert "greedy was not run" in told[0]
+    assert not (first / "differences.csv").exists()
+    again = write_report(tmp_path, output=tmp_path / "again", tell=told.append).parent
+    for path in sorted(first.iterdir()):
+        assert (again / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_against_another_method(tmp_path):
+    results = [result("flu", method) for method in ("value", "random")]
+    assert "Lead of value" in as_markdown(content_of(collect(results), "value"))
+    with pytest.raises(ExperimentError, match=r"called 'valu' \(did you mean 'value'"):
+        write_report(write(tmp_path, results), against="valu")
+
+
+def test_many_methods_are_drawn_in_two_panels(tmp_path):
+    methods = ("greedy", "value", "opportunistic", "sage", "permutation", "deeplift", "lassonet", "fixed_order")
+    methods += ("mutual_information", "random", "oracle_order")
+    results = [result("flu", method, seed=seed) for method in methods for seed in range(2)]
+    results += [result("flu", "all_features", curve=np.linspace(0.5, 1.0, 5), max_features=2)]
+    curves = content_of(collect(results), "greedy").chapters[0].figures[0]
+    assert len(curves.parts) == 2
+    dynamic, static = ([line.get_label() for line in ax.lines] for ax in curves.whole.axes)
+    assert set(dynamic) == {"greedy", "value", "opportunistic", "random", "oracle_order", "all_features"}
+    assert static[0] == "greedy"  # in both, as the measure
+    assert {"sage", "random"} <= set(static)
+    assert curves.whole.axes[0].get_ylim() == curves.whole.axes[1].get_ylim()
+    colours = [line.get_color() for line in curves.whole.axes[1].lines]
+    assert colours.count(colours[0]) == 1
+
+
+def test_nothing_to_report(tmp_path):
+    with pytest.raises(ExperimentError, match="no results in"):
+        write_report(tmp_path)
+    with pytest.raises(ExperimentError, match="is not a folder"):
+        write_report(tmp_path / "nowhere")
+
+
+def test_importing_the_report_is_cheap():
+    code = (
+        "import sys, askless.experiments.report; print({'torch', 'matplotlib', 'pandas', 'scipy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

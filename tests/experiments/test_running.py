@@ -1,0 +1,196 @@
+"""One task, from the table to the result; and the command line, killed and resumed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from askless import DynamicClassifier
+from askless.datasets import load_dataset
+from askless.exceptions import AsklessError
+from askless.experiments import Task, read_experiment, read_results, run_task
+from askless.experiments.results import canonical_json, unpack_loss, unpack_order
+from askless.experiments.running import split_rows
+from askless.experiments.worker import main as work
+from askless.methods import Greedy
+
+QUICK = {"epochs": 2, "pretrain_epochs": 2, "hidden": [8]}
+TRIAGE = Task(
+    dataset="triage",
+    dataset_options={"n": 400},
+    method="greedy",
+    method_options=QUICK,
+    max_features=3,
+    seed=1,
+    split_seed=2,
+)
+
+
+def lasting(result):
+    """What must be the same whenever a task is run."""
+    return canonical_json({name: part for name, part in result.items() if name != "measured"})
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run_task(TRIAGE)
+
+
+def test_the_result_is_what_the_estimator_says(result):
+    data, rows = load_dataset("triage", n=400), split_rows(400, TRIAGE)
+    X, y = data.frame, data.target
+    model = DynamicClassifier(
+        3, Greedy(epochs=2, pretrain_epochs=2, hidden=(8,)), data.groups, data.costs, random_state=1
+    )
+    model.fit(X.iloc[rows.train], y.iloc[rows.train], validation=(X.iloc[rows.valid], y.iloc[rows.valid]))
+    X, y = X.iloc[rows.test], y.iloc[rows.test]
+    for metric in ("auroc", "accuracy", "log_loss", "brier"):
+        assert result["curves"][metric] == pytest.approx(model.curve(X, y, metric)["score"].tolist(), rel=1e-6)
+    trajectory = model.rollout(X)
+    assert (unpack_order(result) == trajectory.order).all()
+    assert result["curves"]["cost"] == pytest.approx(trajectory.cost.mean(axis=0).tolist())
+    assert unpack_loss(result).mean(axis=0) == pytest.approx(result["curves"]["log_loss"], rel=1e-3)
+    assert result["curves"]["budget"] == result["calibration"]["budget"] == [0, 1, 2, 3]
+    assert result["data"]["features"] == list(model.schema_.names)
+    assert result["data"]["classes"] == model.classes_.tolist()
+    assert result["data"]["rows"] == {"train": 240, "valid": 80, "test": 80}
+    assert result["measured"]["fit_seconds"] > 0
+
+
+def test_a_checkpoint_changes_nothing(result, tmp_path):
+    checkpoint = tmp_path / "part"
+    assert lasting(run_task(TRIAGE, checkpoint)) == lasting(result)
+    assert checkpoint.exists()
+    again = run_task(TRIAGE, checkpoint)  # from the end of the fit
+    assert lasting(again) == lasting(result)
+    assert again["measured"]["resumed"]
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", None])
+def test_a_checkpoint_of_no_use_is_replaced(content, result, tmp_path):
+    checkpoint = tmp_path / "part"
+    if content is None:  # of another fit
+        run_task(replace(TRIAGE, seed=5), checkpoint)
+    else:
+        checkpoint.write_bytes(content)
+    assert lasting(run_task(TRIAGE, checkpoint)) == lasting(result)
+
+
+@pytest.mark.parametrize("method", ["oracle_order", "all_features", "random"])
+def test_controls(method):
+    task = replace(TRIAGE, method=method, method_options={"epochs": 1, "hidden": [8]}, missing="answer")
+    result = run_task(task)
+    order = unpack_order(result)
+    everything = method == "all_features"
+    assert result["curves"]["budget"] == [0, 1, 2, 3, *([18] if everything else [])]
+    assert order.shape == (80, 18 if everything else 3)
+    assert unpack_loss(result).shape == (80, len(result["curves"]["budget"]))
+
+
+def test_a_regression():
+    result = run_task(
+        Task(dataset="diabetes", method="random", method_options={"epochs": 1}, max_features=2, rows=200)
+    )
+    assert set(result["curves"]) == {"budget", "rmse", "mae", "r2", "cost"}
+    assert "calibration" not in result
+    assert np.sqrt(unpack_loss(result).mean(axis=0)) == pytest.approx(result["curves"]["rmse"], rel=1e-3)
+
+
+def test_more_features_than_there_are():
+    with pytest.raises(AsklessError, match=r"max_features is 14, but the data set 'wine' has 13 features"):
+        run_task(Task(dataset="wine", method="random", max_features=14))
+
+
+def test_more_rows_than_there_are():
+    with pytest.raises(AsklessError, match=r"rows is 179, but the data set 'wine' has 178 rows"):
+        run_task(Task(dataset="wine", method="random", max_features=3, rows=179))
+
+
+def test_the_worker_says_what_went_wrong(tmp_path, capsys, monkeypatch):
+    assert work(tmp_path, replace(TRIAGE, max_features=19)) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["kind"] == "ExperimentError"
+    assert "has 18 features" in told["error"]
+    assert "Traceback" in told["traceback"]
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("askless.experiments.results.write_atomic", full)
+    assert work(tmp_path, TRIAGE) == 1
+    assert json.loads(capsys.readouterr().out)["errno"] == 28
+
+
+EXPERIMENT = """\
+name = "small"
+seeds = [0]
+max_features = 3
+datasets = [{name = "triage", options = {n = 1500}}]
+methods = [{name = "greedy", options = {epochs = 40, pretrain_epochs = 30, hidden = [8]}}]
+"""
+
+
+def start(file, output, *more):
+    command = [sys.executable, "-m", "askless.cli", "experiment", "run", str(file), "--output", str(output), *more]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_killed_in_the_middle_of_fits_and_resumed_the_results_are_the_same(tmp_path):
+    file, output = tmp_path / "small.toml", tmp_path / "out"
+    file.write_text(EXPERIMENT)
+    rng = random.Random(1)
+    for _ in range(2):
+        runner = start(file, output)
+        wait_for(lambda: any((output / "checkpoints").glob("*.part")))
+        time.sleep(rng.uniform(0.0, 0.3))
+        runner.kill()
+        runner.communicate()
+        time.sleep(0.2)
+    last = start(file, output)
+    told, complaint = last.communicate(timeout=100)
+    assert (last.returncode, complaint) == (0, "")
+    assert "1 of 1 tasks done" in told
+    (result,), (task,) = read_results(output), read_experiment(file).tasks()
+    assert result["measured"]["resumed"]
+    assert lasting(result) == lasting(run_task(task))
+    assert not list((output / "checkpoints").iterdir())
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    file, output = tmp_path / "small.toml", tmp_path / "out"
+    file.write_text(EXPERIMENT)
+    runner = start(file, output, "--workers", "1")
+    wait_for(lambda: any((output / "locks").glob("*")))
+    runner.send_signal(signal.SIGINT)
+    complaint = runner.communicate(timeout=30)[1]
+    assert runner.returncode == 130
+    assert complaint == "askless: stopped; 0 of 1 tasks are done; the same command goes on from there\n"
+    assert not list((output / "locks").iterdir())
+
+
+def test_the_environment_has_no_say(result, tmp_path):
+    """Another number of threads, the same bytes."""
+    code = "import sys; from askless.experiments.worker import main; from askless.experiments import Task; "
+    code += "import json; from pathlib import Path; "
+    code += "sys.exit(main(Path(sys.argv[1]), Task.from_json(json.loads(sys.argv[2]))))"
+    threads = {"OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "3"}
+    subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path), json.dumps(TRIAGE.to_json())],
+        env={**os.environ, **threads},
+        check=True,
+    )
+    assert lasting(read_results(tmp_path)[0]) == lasting(result)
