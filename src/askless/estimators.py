@@ -36,6 +36,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
     """What both estimators share."""
 
     _task: Task
+    _default_metric: str
 
     def __init__(
         self,
@@ -145,16 +146,13 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         for rule in as_rules(self.stopping):
             if not hasattr(rule, "stops"):
                 raise ValueError(f"stopping has {rule!r}, which is not a stopping rule")
-        method = find_method(self.method)
-        method.check()
-        return method
+        return find_method(self.method).check()
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the method too (`method__epochs=5`), be it an object or a name."""
         if isinstance(self.method, str) and any(name.startswith("method__") for name in params):
             self.method = find_method(self.method)
-        super().set_params(**params)
-        return self
+        return super().set_params(**params)  # type: ignore[no-any-return]
 
     def _column_groups(self) -> Mapping[str, Sequence[Any]] | None:
         """What is asked together: the groups that the user gave, or an image's patches."""
@@ -248,14 +246,11 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         for a bootstrap confidence band over the cases.
         """
         chosen = metrics.metric(metric or self._default_metric)
-        check_is_fitted(self, "model_")
-        if chosen.task != self.model_.task:
-            raise ValueError(f"the metric {metric!r} is for a {chosen.task}; this is a {self.model_.task}")
+        if chosen.task != self._task:
+            raise ValueError(f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}")
         trajectory = self.rollout(X)
         target = self._encode_target(y, len(trajectory), known_classes=True)
         return metrics.curve(trajectory, target, chosen, **options)
-
-    _default_metric: str
 
     # Files and facts
 

@@ -1,6 +1,7 @@
 """The report's files."""
 
 import csv
+import json
 import re
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from askless.experiments.report import write_report
 from askless.experiments.report.content import content_of
 from askless.experiments.report.markdown import as_markdown
 from askless.experiments.report.study import collect
-from askless.experiments.task import ExperimentError
+from askless.experiments.report.writing import _of_experiment
+from askless.experiments.task import ExperimentError, Task
 
 from .made_results import result, write
 
@@ -167,3 +169,12 @@ def test_importing_the_report_is_cheap():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_results_of_other_options_are_left_out(tmp_path):
+    """A folder may hold results of an earlier form of the experiment; its `experiment.json` says which count."""
+    made = [{"task": Task(dataset="triage", seed=seed, method="random", max_features=2).to_json()} for seed in (0, 1)]
+    assert _of_experiment(made, tmp_path) == made
+    wanted = Task.from_json(made[1]["task"]).key
+    (tmp_path / "experiment.json").write_text(json.dumps({"tasks": [wanted]}))
+    assert _of_experiment(made, tmp_path) == made[1:]

@@ -63,7 +63,7 @@ def method_checks() -> tuple[Check, ...]:
     """The checks of a method beyond those of the models that it makes: each takes a `Trial`.
 
     >>> [check.__name__ for check in method_checks()][:2]
-    ['fitting_leaves_its_input_alone', 'settings_are_kept_as_given']
+    ['fitting_leaves_its_input_alone', 'fitting_leaves_random_numbers_alone']
     """
     return checks_of(methods)
 

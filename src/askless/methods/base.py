@@ -8,7 +8,7 @@ import os
 import re
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -65,9 +65,10 @@ class Method(BaseEstimator):  # type: ignore[misc]
         kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(problem, seed))
         return self._fit(problem, seed, progress, kept)
 
-    def check(self) -> None:
-        """Refuse the first setting that is out of its limits."""
+    def check(self) -> Self:
+        """Itself; refuses the first setting that is out of its limits."""
         check_settings(self.limits, self.get_params(deep=False))
+        return self
 
     @abstractmethod
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted: ...

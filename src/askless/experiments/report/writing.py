@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from askless.experiments.folder import EXPERIMENT
 from askless.experiments.results import read_results
-from askless.experiments.task import ExperimentError
+from askless.experiments.task import ExperimentError, Task
 from askless.files import write_atomic
 from askless.hints import did_you_mean, listed
 
@@ -46,7 +48,7 @@ def write_report(
     source = Path(folder)
     if not source.is_dir():
         raise ExperimentError(f"{source} is not a folder")
-    results = read_results(source)
+    results = _of_experiment(read_results(source), source)
     if not results:
         raise ExperimentError(f"there are no results in {source / 'results'}; `askless experiment run` makes them")
     from askless.experiments.report.content import content_of
@@ -87,3 +89,12 @@ def _chosen(study: Study, against: str, tell: Callable[[str], object]) -> str | 
         return None
     hint = did_you_mean(against, labels)
     raise ExperimentError(f"no method of these results is called {against!r}{hint}; there are {listed(labels, 20)}")
+
+
+def _of_experiment(results: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+    """The results that belong to the experiment as it was last run; all of them where the folder does not say."""
+    try:
+        wanted = set(json.loads((folder / EXPERIMENT).read_bytes())["tasks"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return results
+    return [result for result in results if Task.from_json(result["task"]).key in wanted]
