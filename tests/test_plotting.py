@@ -428,3 +428,19 @@ def test_a_trajectory_is_scored_and_drawn_with_a_band():
     assert ax.get_ylabel() == "AUROC"
     with pytest.raises(ValueError, match="needs y"):
         plot_curve(t)
+
+
+def test_a_line_that_leaves_the_axes_is_named_at_their_edge():
+    """A leader far below the axes would leave the layout no room for them."""
+    from matplotlib.figure import Figure
+
+    from askless.plotting.style import name_lines
+
+    figure = Figure(layout="constrained")
+    ax = figure.add_subplot()
+    ax.set_ylim(0.9, 1.0)
+    lines = ax.plot([1, 2], [0.95, 0.96], color="navy") + ax.plot([1, 2], [-9.0, -9.0], color="grey")
+    name_lines(ax, lines, ["inside", "far below"])
+    ends = [text.xy[1] for text in ax.texts]
+    assert ends == [0.96, 0.9]
+    figure.draw_without_rendering()  # a collapsed layout would warn, which is an error here

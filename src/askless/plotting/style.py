@@ -157,7 +157,8 @@ def name_lines(ax: Axes, lines: Sequence[Line2D], names: Sequence[str]) -> None:
         return
     low, high = ax.get_ylim()
     gap = 1.35 * TEXT / room(ax)[1] * (high - low)
-    ends = [np.asarray(drawn.get_xydata())[-1] for drawn in lines]
+    points = (np.asarray(drawn.get_xydata())[-1] for drawn in lines)
+    ends = [(x, min(max(y, low), high)) for x, y in points]  # a line that leaves the axes is named at their edge
     heights = spread(np.array([y for _, y in ends]), gap, low + gap / 2, high)
     for drawn, name, (x, y), height in zip(lines, names, ends, heights, strict=True):
         ax.annotate(
