@@ -25,7 +25,7 @@ from askless.experiments.board import Board, Watcher
 from askless.experiments.folder import Folder
 from askless.experiments.locks import Lock, take_lock
 from askless.experiments.results import read_result, result_path, write_result
-from askless.experiments.runner import ATTEMPTS, _Run, _sigterm_as_interrupt
+from askless.experiments.runner import ATTEMPTS, Runner
 from askless.experiments.task import Task, canonical_json
 from askless.version import __version__
 
@@ -52,17 +52,7 @@ def run_on_dask(
     with connected(address) as client:
         _check_workers(client)
         cluster_run = _ClusterRun(Board(tasks, 1), folder, watcher, client, run or run_in_own_process)
-        with _sigterm_as_interrupt():
-            try:
-                cluster_run.loop()
-            except KeyboardInterrupt:
-                done = cluster_run.board.count("done")
-                raise KeyboardInterrupt(
-                    f"{done} of {len(tasks)} tasks are done; the same command goes on from there"
-                ) from None
-            finally:
-                cluster_run.end()
-    return cluster_run.board
+        return cluster_run.to_the_end()
 
 
 @contextmanager
@@ -177,7 +167,7 @@ class _Remote:
         self.future.cancel()
 
 
-class _ClusterRun(_Run):
+class _ClusterRun(Runner):
     """The loop of the local runner, with a cluster in place of processes."""
 
     def __init__(self, board: Board, folder: Folder, watcher: Watcher, client: Client, run: Run) -> None:

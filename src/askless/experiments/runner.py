@@ -17,7 +17,7 @@ from askless.experiments.folder import Folder
 from askless.experiments.locks import Lock
 from askless.experiments.task import Task
 
-__all__ = ["check_tables", "run_tasks"]
+__all__ = ["Runner", "check_tables", "run_tasks"]
 
 DISK_FULL = "the disk is full; make room, and the same command goes on from there"
 ATTEMPTS = 2  # at a task whose process dies
@@ -39,18 +39,8 @@ def run_tasks(
     """
     cores = os.cpu_count() or 1
     workers = workers or cores
-    run = _Run(Board(tasks, workers), folder, watcher, workers, max(1, cores // workers), tuple(command))
-    with _sigterm_as_interrupt():
-        try:
-            run.loop()
-        except KeyboardInterrupt:
-            done = run.board.count("done")
-            raise KeyboardInterrupt(
-                f"{done} of {len(tasks)} tasks are done; the same command goes on from there"
-            ) from None
-        finally:
-            run.end()
-    return run.board
+    run = Runner(Board(tasks, workers), folder, watcher, workers, max(1, cores // workers), tuple(command))
+    return run.to_the_end()
 
 
 def check_tables(tasks: Sequence[Task]) -> None:
@@ -65,7 +55,7 @@ def check_tables(tasks: Sequence[Task]) -> None:
             split_rows(len(load_table(task).frame), task)
 
 
-class _Run:
+class Runner:
     """The state of `run_tasks`."""
 
     def __init__(
@@ -76,6 +66,20 @@ class _Run:
         self.waiting: list[Task] = []
         self.running: list[Attempt] = []
         self.next_look: dict[str, float] = {}  # by key: when to look again at a task of another runner
+
+    def to_the_end(self) -> Board:
+        """Run the loop; whatever interrupts it, the folder is left in order."""
+        with _sigterm_as_interrupt():
+            try:
+                self.loop()
+            except KeyboardInterrupt:
+                done = self.board.count("done")
+                raise KeyboardInterrupt(
+                    f"{done} of {len(self.board.tasks)} tasks are done; the same command goes on from there"
+                ) from None
+            finally:
+                self.end()
+        return self.board
 
     def loop(self) -> None:
         """Until every task is done or has failed."""

@@ -12,6 +12,7 @@ from askless.training.phases import enough_for_policy, pretraining, seldom_valid
 from askless.training.predictor import (
     NetSettings,
     exported_predictor,
+    new_policy_predictor,
     new_predictor,
     train_predictor,
     with_spread,
@@ -55,6 +56,7 @@ __all__ = [
     "full_sets",
     "mean_loss",
     "mixed_sets",
+    "new_policy_predictor",
     "new_predictor",
     "one_thread",
     "prefix_sets",

@@ -8,7 +8,7 @@ import torch
 
 from askless.core import Policy
 from askless.models import NetPredictor
-from askless.nn import Dropout, Layers, MaskedMLP
+from askless.nn import Dropout, Layers, MaskedMLP, PolicyPredictor
 from askless.training.checkpoint import Checkpoint
 from askless.training.data import Problem
 from askless.training.loop import Phase, Row, enough_epochs, train
@@ -17,7 +17,14 @@ from askless.training.spread import fit_spread
 from askless.training.subsets import Sampler, SubsetLearner
 from askless.training.threads import one_thread
 
-__all__ = ["NetSettings", "exported_predictor", "new_predictor", "train_predictor", "with_spread"]
+__all__ = [
+    "NetSettings",
+    "exported_predictor",
+    "new_policy_predictor",
+    "new_predictor",
+    "train_predictor",
+    "with_spread",
+]
 
 EPOCHS, STEPS = 30, 1000  # at least
 
@@ -39,6 +46,16 @@ def new_predictor(problem: Problem, hidden: tuple[int, ...], generator: torch.Ge
     n_columns = problem.schema.n_columns
     trunk = Layers([n_columns + len(problem.schema), *hidden], generator)
     return MaskedMLP(n_columns, trunk, problem.n_outputs, generator)
+
+
+def new_policy_predictor(
+    problem: Problem, hidden: tuple[int, ...], shared: bool, generator: torch.Generator
+) -> PolicyPredictor:
+    """Networks for a policy and the problem's predictions, untrained."""
+    schema = problem.schema
+    return PolicyPredictor(
+        schema.n_columns, len(schema), problem.n_outputs, hidden, shared=shared, generator=generator
+    )
 
 
 def train_predictor(

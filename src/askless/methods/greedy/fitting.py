@@ -11,7 +11,7 @@ from askless.methods.base import Fitted
 from askless.methods.greedy.expected import ExpectedLearner
 from askless.methods.greedy.method import Greedy
 from askless.methods.greedy.relaxed import RelaxedLearner
-from askless.nn import Dropout, GumbelBank, PolicyPredictor
+from askless.nn import Dropout, GumbelBank
 from askless.training import (
     ChainLearner,
     Chains,
@@ -22,6 +22,7 @@ from askless.training import (
     enough_for_policy,
     epoch_batches,
     exported_predictor,
+    new_policy_predictor,
     one_thread,
     pretraining,
     seldom_validated,
@@ -41,14 +42,7 @@ def fit_greedy(
     """Train `method` on `problem`."""
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        module = PolicyPredictor(
-            problem.schema.n_columns,
-            len(problem.schema),
-            problem.n_outputs,
-            method.hidden,
-            shared=method.shared,
-            generator=generator,
-        )
+        module = new_policy_predictor(problem, method.hidden, method.shared, generator)
         gumbel = GumbelBank(method.batch_size, len(problem.schema), generator, seed)
         dropout = Dropout(method.dropout, generator, seed)
         before = pretraining(module.predictor, problem, dropout, method.net, epochs=method.pretrain_epochs, seed=seed)

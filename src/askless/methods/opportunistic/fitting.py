@@ -18,6 +18,7 @@ from askless.training import (
     SubsetLearner,
     enough_epochs,
     exported_predictor,
+    new_policy_predictor,
     one_thread,
     train,
     training_summary,
@@ -40,14 +41,7 @@ def fit_opportunistic(
     """Train `method` on `problem`."""
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        module = PolicyPredictor(
-            problem.schema.n_columns,
-            len(problem.schema),
-            problem.n_outputs,
-            method.hidden,
-            shared=method.shared,
-            generator=generator,
-        )
+        module = new_policy_predictor(problem, method.hidden, method.shared, generator)
         dropout = Dropout(method.dropout, generator, seed)
         sampler = uniform_sets(problem.max_features)  # the sets that random questions lead to
         pretraining = SubsetLearner(module.predictor, problem, dropout, sampler, method.batch_size, seed)

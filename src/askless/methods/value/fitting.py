@@ -7,7 +7,7 @@ import torch
 from askless.methods.base import Fitted
 from askless.methods.value.learner import ValueLearner
 from askless.methods.value.method import Value
-from askless.nn import Dropout, PolicyPredictor
+from askless.nn import Dropout
 from askless.training import (
     Chains,
     Checkpoint,
@@ -17,6 +17,7 @@ from askless.training import (
     enough_for_policy,
     epoch_batches,
     exported_predictor,
+    new_policy_predictor,
     one_thread,
     pretraining,
     seldom_validated,
@@ -36,14 +37,7 @@ def fit_value(
     """Train `method` on `problem`."""
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        module = PolicyPredictor(
-            problem.schema.n_columns,
-            len(problem.schema),
-            problem.n_outputs,
-            method.hidden,
-            shared=method.shared,
-            generator=generator,
-        )
+        module = new_policy_predictor(problem, method.hidden, method.shared, generator)
         dropout = Dropout(method.dropout, generator, seed)
         n_batches = epoch_batches(problem, method.states_per_row, method.batch_size)
         epochs = enough_for_policy(n_batches) if method.epochs is None else method.epochs
