@@ -88,7 +88,7 @@ class ImageEncoder:
         return Cases(x, known.all(axis=2))
 
     def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
-        """The columns of one patch: (size, size[, channels]) pixels, or a number for all of them; None for nothing."""
+        """The columns of a patch, from (size, size[, channels]) pixels or a number for all; None for nothing."""
         name, size = self.schema.features[feature].name, self.grid.patch_size
         if isinstance(answer, Mapping):
             if set(answer) != {name}:
