@@ -3,6 +3,7 @@
 from askless.core.arrays import Array
 from askless.core.choice import decide
 from askless.core.costs import CostModel, PerFeature, Uniform, cost_model
+from askless.core.grid import Grid
 from askless.core.interview import AnswerCodec, Event, Interview, Question
 from askless.core.protocols import Policy, Predictor, TruthPolicy
 from askless.core.rollout import Missing, askable, rollout
@@ -19,6 +20,7 @@ __all__ = [
     "CostModel",
     "Event",
     "Feature",
+    "Grid",
     "Interview",
     "MaxFeatures",
     "Missing",

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from askless.core.grid import Grid
 from askless.hints import did_you_mean
 
 __all__ = ["Feature", "Part", "Schema"]
 
-KINDS = ("number", "category", "boolean")
+KINDS = ("number", "category", "boolean", "patch")
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Schema:
     """The ordered features of a model; their encoded columns follow one another without gaps."""
 
     features: tuple[Feature, ...]
+    grid: Grid | None = None  # of an image, whose patches are the features; None for a table
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -77,12 +79,28 @@ class Schema:
             if feature.start != position or feature.stop <= feature.start:
                 raise ValueError(f"the columns of {feature.name!r} do not follow those of the feature before")
             position = feature.stop
+        if self.grid is not None and not self._fits(self.grid):
+            raise ValueError(
+                f"{len(self.features)} features of {position} columns are not the patches of {self.grid}"
+            )
         object.__setattr__(self, "_index", index)
 
     @classmethod
     def of_numbers(cls, names: Sequence[str]) -> Schema:
         """A schema of plain numbers, one encoded column each."""
         return cls(tuple(Feature(n, (Part(n, "number"),), i, i + 1) for i, n in enumerate(names)))
+
+    @classmethod
+    def of_patches(cls, grid: Grid, costs: Sequence[float] | None = None) -> Schema:
+        """A schema of an image's patches; each costs 1 where no prices are given."""
+        width, prices = grid.patch_columns, costs or [1.0] * grid.n_patches
+        each = enumerate(zip(grid.names, prices, strict=True))
+        features = (Feature(n, (Part(n, "patch"),), i * width, (i + 1) * width, price) for i, (n, price) in each)
+        return cls(tuple(features), grid)
+
+    def _fits(self, grid: Grid) -> bool:
+        widths = {feature.stop - feature.start for feature in self.features}
+        return len(self.features) == grid.n_patches and widths == {grid.patch_columns}
 
     def __len__(self) -> int:
         return len(self.features)

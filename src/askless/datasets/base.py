@@ -44,6 +44,7 @@ class Info:
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by panel: its features
     discounted_costs: Mapping[str, float] = field(default_factory=dict)  # by feature; empty without panels
     image_shape: tuple[int, ...] | None = None  # (height, width[, channels]) where the columns are pixels, row by row
+    patch_size: int = 1  # of images: the side, in pixels, of the squares that are asked for
     options: tuple[str, ...] = ()  # what `load_dataset` takes beside the name
     files: tuple[str, ...] = ()  # below the data home, any one will do; none where nothing has to be fetched
     downloadable: bool = False  # whether `load_dataset` can fetch it

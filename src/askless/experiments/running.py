@@ -147,14 +147,17 @@ def configured_method(name: str, options: dict[str, Any]) -> Method:
 def _fit(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) -> FittedModel:
     from askless.estimators import DynamicClassifier, DynamicRegressor
 
-    def part(numbers: np.ndarray) -> tuple[pd.DataFrame, pd.Series]:
-        return data.frame.iloc[numbers], data.target.iloc[numbers]
+    pictures = data.info.image_shape is not None
+
+    def part(numbers: np.ndarray) -> tuple[pd.DataFrame | np.ndarray, pd.Series]:
+        return data.images[numbers] if pictures else data.frame.iloc[numbers], data.target.iloc[numbers]
 
     kind = DynamicClassifier if data.task == "classification" else DynamicRegressor
     estimator = kind(
         max_features=task.max_features,
         method=configured_method(task.method, task.method_options),
-        groups=data.groups or None,
+        groups=None if pictures else data.groups or None,
+        patch_size=data.info.patch_size if pictures else None,
         costs=data.costs or None,
         missing=task.missing,
         random_state=task.seed,
