@@ -196,3 +196,16 @@ def test_a_copy_to_keep_makes_the_same_tables(tmp_path):
     assert (
         "log loss" not in (tmp_path / "report-few/report.md").read_text().partition("## Lead")[2].partition("##")[0]
     )
+
+
+def test_steps_to_what_matters(tmp_path):
+    runs = [result("syn1", "greedy", seed=seed) for seed in (0, 1)]
+    for made, steps in zip(runs, (4.0, 4.5), strict=True):
+        made["relevant"] = {"steps": steps, "found": 0.875, "least": 4.0}
+    text = as_markdown(content_of(collect(runs), "greedy"))
+    section = text.partition("## Steps to what matters")[2].partition("\n## ")[0]
+    assert "at least 4.000" in section
+    assert "4.250" in section  # the mean of both
+    assert "in 87.5% of the cases" in section
+    assert "4.568" in section  # what others report
+    assert "Steps to what matters" not in as_markdown(content_of(collect([result()]), "greedy"))
