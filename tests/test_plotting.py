@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from askless import plotting
-from askless.core import Trajectory
-from askless.plotting import plot_curve, plot_path, plot_selection_frequency, style
+from askless.core import Grid, Trajectory
+from askless.plotting import plot_curve, plot_path, plot_reveal, plot_selection_frequency, style
 
 
 def trajectory_of(order, predictions=None, names=None, outputs=()):
@@ -318,7 +318,7 @@ class TestManners:
         code = """
 import sys, matplotlib, numpy as np, pandas as pd
 from askless import plotting
-from askless.core import Trajectory
+from askless.core import Grid, Trajectory
 
 def settings():
     names = set(matplotlib.rcParams) - {"backend"}  # to read that one imports pyplot
@@ -444,3 +444,39 @@ def test_a_line_that_leaves_the_axes_is_named_at_their_edge():
     ends = [text.xy[1] for text in ax.texts]
     assert ends == [0.96, 0.9]
     figure.draw_without_rendering()  # a collapsed layout would warn, which is an error here
+
+
+def revealed(rng):
+    order = np.array([[0, 3], [2, -1]])
+    chances = rng.dirichlet(np.ones(3), size=(2, 3))
+    return Trajectory(
+        order, chances, np.zeros((2, 3)), np.array(["x", "y"], dtype=object), GRID.names, ("cat", "dog", "ship")
+    )
+
+
+GRID = Grid(height=4, width=4, channels=3, patch_size=2)
+
+
+def test_a_figure_of_what_was_revealed():
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (2, 4, 4, 3), dtype=np.uint8)
+    figure = plot_reveal(revealed(rng), images, GRID, budgets=[1, 2], truth=["dog", "ship"])
+    shown = [ax.get_images()[0].get_array() for ax in figure.axes if ax.get_images()]
+    assert len(shown) == 6  # of each case: the image, and two budgets
+    np.testing.assert_allclose(shown[0], images[0] / 255)
+    np.testing.assert_allclose(shown[1][:2, :2], images[0][:2, :2] / 255)  # the first patch is seen
+    assert np.ptp(shown[1][2:]) < 0.2  # the others are grey
+    np.testing.assert_allclose(shown[2][2:, 2:], images[0][2:, 2:] / 255)  # then the last one too
+    np.testing.assert_allclose(shown[5], shown[4])  # the second case stopped after one
+    texts = [text.get_text() for ax in figure.axes for text in ax.texts]
+    assert "dog" in texts
+    assert sum(text.startswith("ship ") for text in texts) == 4
+    figure.canvas.draw()
+
+
+def test_a_figure_of_what_was_revealed_needs_what_fits():
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="there are 0 to 2 revealed"):
+        plot_reveal(revealed(rng), np.zeros((2, 4, 4, 3)), GRID, budgets=[3])
+    with pytest.raises(ValueError, match="1 images of 2 cases"):
+        plot_reveal(revealed(rng), np.zeros((1, 4, 4, 3)), GRID)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Cases
-from askless.encoding import TableEncoder
+from askless.core import Cases, Grid
+from askless.encoding import Encoder, ImageEncoder, TableEncoder
 from askless.tables import ParquetTable, Scratch, row_chunks, take_rows
 
 __all__ = ["SAMPLE", "encode_rows", "learn_encoder", "rows_at_once"]
@@ -24,25 +24,31 @@ def learn_encoder(
     *,
     groups: Mapping[str, Sequence[Any]] | None,
     costs: Mapping[str, float] | None,
+    grid: Grid | None = None,
     seed: int,
-) -> TableEncoder:
-    """An encoder learned from the given rows (increasing), or from a random sample of them where they are many."""
+) -> Encoder:
+    """An encoder learned from the given rows (increasing), or from a random sample of them where they are many.
+
+    With a `grid` the rows are images.
+    """
     if len(rows) > SAMPLE:
         drawn = np.random.default_rng(seed).choice(len(rows), SAMPLE, replace=False, shuffle=False)
         rows = rows[np.sort(drawn)]
     whole = len(rows) == len(table) and not isinstance(table, ParquetTable)
     part = table if whole else take_rows(table, rows)
+    if grid is not None:
+        return ImageEncoder.fit(part, grid, costs)
     numbers: Any = rows
     return TableEncoder.fit(part, groups=groups, costs=costs, row_numbers=numbers)
 
 
-def rows_at_once(encoder: TableEncoder) -> int:
+def rows_at_once(encoder: Encoder) -> int:
     """How many rows are encoded together."""
     return max(1, min(ROWS_AT_ONCE, VALUES_AT_ONCE // encoder.schema.n_columns))
 
 
 def encode_rows(
-    encoder: TableEncoder, table: Any, rows: np.ndarray, scratch: Scratch, seed: int
+    encoder: Encoder, table: Any, rows: np.ndarray, scratch: Scratch, seed: int
 ) -> tuple[Cases, np.ndarray]:
     """The given rows (increasing) as the encoder sees them, and the rows in the order in which they stand there.
 

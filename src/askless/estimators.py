@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from askless import metrics
-from askless.core import Interview, Schema, StoppingRule, Trajectory
+from askless.core import Grid, Interview, Schema, StoppingRule, Trajectory
 from askless.core.stopping import as_rules
 from askless.encoded import encode_rows, learn_encoder
 from askless.exceptions import ModelFileError
 from askless.fitted import FittedModel, Task, checked_budget
-from askless.images import patch_groups
+from askless.images import image_grid
 from askless.inputs import checked_labels, checked_numbers, checked_table, is_integer, seed_of, table_again
 from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
@@ -89,7 +89,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         method = self._check_parameters()
         self.__dict__.pop("model_", None)  # whatever happens below, an older model does not answer for this table
         X = checked_table(self, X)
-        groups = self._column_groups()
+        grid = self._image_grid()
         target = getattr(y, "name", None)
         y = self._encode_target(y, len(X))
         seed, room = seed_of(self.random_state), Scratch(scratch)
@@ -100,7 +100,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             X_valid = table_again(self, validation[0])
             y_valid = self._encode_target(validation[1], len(X_valid), known_classes=True)
             rows, held = np.arange(len(X)), np.arange(len(X_valid))
-        encoder = learn_encoder(X, rows, groups=groups, costs=self.costs, seed=seed)
+        encoder = learn_encoder(X, rows, groups=self.groups, costs=self.costs, grid=grid, seed=seed)
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
         train, rows = encode_rows(encoder, X, rows, room, seed)
         valid, held = encode_rows(encoder, X_valid, held, room, seed)
@@ -154,16 +154,14 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             self.method = find_method(self.method)
         return super().set_params(**params)  # type: ignore[no-any-return]
 
-    def _column_groups(self) -> Mapping[str, Sequence[Any]] | None:
-        """What is asked together: the groups that the user gave, or an image's patches."""
+    def _image_grid(self) -> Grid | None:
+        """How images are cut into patches; None for a table."""
         shape = getattr(self, "image_shape_", None)
-        if shape is None:
-            if self.patch_size is not None:
-                raise ValueError("patch_size is for images: arrays of shape (n, height, width[, channels])")
-            return self.groups
-        if self.groups is not None:
+        if shape is None and self.patch_size is not None:
+            raise ValueError("patch_size is for images: arrays of shape (n, height, width[, channels])")
+        if shape is not None and self.groups is not None:
             raise ValueError("groups are for tables; the features of images are their pixels or patches")
-        return patch_groups(shape, self.patch_size)
+        return None if shape is None else image_grid(shape, self.patch_size)
 
     @abstractmethod
     def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:

@@ -27,7 +27,7 @@ from askless.core import (
 )
 from askless.core.costs import checked_price
 from askless.core.stopping import as_rules
-from askless.encoding import TableEncoder
+from askless.encoding import Encoder
 from askless.tables import row_chunks
 
 __all__ = ["FittedModel", "checked_budget"]
@@ -44,7 +44,7 @@ class FittedModel:
 
     task: Task
     classes: tuple[Any, ...]  # labels of a classification, in the order of the outputs; empty for a regression
-    encoder: TableEncoder
+    encoder: Encoder
     policy: Policy
     predictor: Predictor
     max_features: int  # the budget it was trained for
@@ -217,6 +217,6 @@ def _scores(policy: Policy, state: State, truth: np.ndarray) -> np.ndarray:
 
 def _example(part: Part) -> Any:
     """A value that the part must take."""
-    if part.kind == "number":
+    if part.kind in ("number", "patch"):
         return part.low
     return True if part.choices is None else part.choices[0]

@@ -19,7 +19,7 @@ import numpy as np
 
 import askless.core.stopping as stopping_rules
 from askless import models
-from askless.encoding import TableEncoder
+from askless.encoding import encoder_from_json
 from askless.exceptions import ModelFileError
 from askless.files import write_atomic
 from askless.fitted import FittedModel
@@ -72,7 +72,7 @@ def _read(content: bytes) -> FittedModel:
     model = FittedModel(
         task=manifest["task"],
         classes=tuple(manifest["classes"]),
-        encoder=TableEncoder.from_json(manifest["encoder"]),
+        encoder=encoder_from_json(manifest["encoder"]),
         policy=_built(manifest["policy"], tensors, "policy."),
         predictor=_built(manifest["predictor"], tensors, "predictor."),
         max_features=manifest["max_features"],

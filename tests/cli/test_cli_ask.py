@@ -1,8 +1,12 @@
+import numpy as np
 import pytest
 
+from askless import DynamicClassifier
+from askless.cli import main
 from askless.cli.session import HELP, Session, known_values, parse_value
 from askless.cli.views import choices_of, foretold, picture, shown_value, summary, title
 from askless.core.schema import Part
+from askless.methods import FixedOrder
 from askless.persistence import read_model
 from tests.cli.cli_helpers import spawn
 
@@ -182,3 +186,12 @@ def test_piped_until_the_budget_is_spent(model, regressor):
     assert done.returncode == 0
     assert "●" in done.stdout
     assert "you ended it" in done.stdout
+
+
+def test_patches_of_images_cannot_be_typed(tmp_path, capsys):
+    images = np.random.default_rng(0).random((20, 4, 4))
+    method = FixedOrder(order=("row 0, column 0",), hidden=(4,), epochs=1)
+    model = DynamicClassifier(max_features=1, patch_size=2, method=method, verbose=False)
+    model.fit(images, np.arange(20) % 2).save(tmp_path / "m.askless")
+    assert main(["ask", str(tmp_path / "m.askless")]) == 2
+    assert "patches of images, which cannot be typed" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import pytest
 
 from askless.experiments import attempt, runner
 from askless.experiments.config import read_experiment
-from askless.experiments.results import write_result
+from askless.experiments.results import checksum, read_results, unpack_loss, write_result
 from tests.experiments.fake_worker import COMMAND, fake_result
 
 EXPERIMENT = """\
@@ -127,3 +127,25 @@ def test_report_takes_the_metric_of_the_file(file, quick_worker, run, tmp_path, 
     assert given.keys() == {"tell"}
     run("experiment", "report", "runs/small", "--metric", "auroc", "--against", "random", "--output", "there")
     assert (given["metric"], given["against"], given["output"]) == ("auroc", "random", "there")
+
+
+def test_a_small_copy_to_keep(file, quick_worker, run, tmp_path):
+    run("experiment", "run", file)
+    for original in (tmp_path / "runs" / "small" / "results").glob("*.json"):
+        write_result(tmp_path / "runs" / "small", padded(json.loads(original.read_text())))
+    result = run("experiment", "keep", "runs/small", "kept")
+    assert (result.code, result.err) == (0, "")
+    assert "4 results in kept" in result.out
+    kept = read_results(tmp_path / "kept")
+    originals = read_results(tmp_path / "runs" / "small")
+    for ours, theirs in zip(kept, originals, strict=True):
+        assert unpack_loss(ours) is None
+        same = ("task", "curves", "order", "measured")
+        assert {part: ours[part] for part in same} == {part: theirs[part] for part in same}
+    assert "4 of 4 tasks done" in run("experiment", "run", file, "--output", "kept").out
+    assert run("experiment", "keep", "nowhere", "kept").code == 2
+
+
+def padded(result):
+    """With a checksum, as real results have."""
+    return {**result, "sha256": checksum(result)}

@@ -35,10 +35,12 @@ def test_upsampling_repeats_each_patch() -> None:
 
 def test_a_schema_of_patches() -> None:
     schema = Schema.of_patches(GRID)
-    assert schema.grid is GRID and schema.names == GRID.names
+    assert schema.grid is GRID
+    assert schema.names == GRID.names
     assert schema.names[4] == "row 1, column 1"
     assert {feature.kind for feature in schema.features} == {"patch"}
-    assert (schema.widths == 12).all() and schema.n_columns == 72
+    assert (schema.widths == 12).all()
+    assert schema.n_columns == 72
     assert Schema.of_patches(GRID, costs=[1, 2, 3, 4, 5, 6]).prices[5] == 6
 
 

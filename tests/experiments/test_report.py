@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from askless.experiments.keeping import keep
 from askless.experiments.report import write_report
 from askless.experiments.report.content import content_of
 from askless.experiments.report.markdown import as_markdown
@@ -178,3 +179,33 @@ def test_results_of_other_options_are_left_out(tmp_path):
     wanted = Task.from_json(made[1]["task"]).key
     (tmp_path / "experiment.json").write_text(json.dumps({"tasks": [wanted]}))
     assert _of_experiment(made, tmp_path) == made[1:]
+
+
+def test_a_copy_to_keep_makes_the_same_tables(tmp_path):
+    runs = [result("made", method, seed=seed) for method in ("greedy", "value") for seed in (0, 1)]
+    folder = write(tmp_path / "runs", runs)
+    keep(folder, tmp_path / "kept")
+    for each in ("runs", "kept"):
+        write_report(tmp_path / each, output=tmp_path / f"report-{each}")
+    assert (tmp_path / "report-kept/scores.csv").read_bytes() == (tmp_path / "report-runs/scores.csv").read_bytes()
+    alone = keep(
+        write(tmp_path / "one", [result("made", method) for method in ("greedy", "value")]), tmp_path / "few"
+    )
+    assert alone.results == 2
+    write_report(tmp_path / "few", output=tmp_path / "report-few")
+    assert (
+        "log loss" not in (tmp_path / "report-few/report.md").read_text().partition("## Lead")[2].partition("##")[0]
+    )
+
+
+def test_steps_to_what_matters(tmp_path):
+    runs = [result("syn1", "greedy", seed=seed) for seed in (0, 1)]
+    for made, steps in zip(runs, (4.0, 4.5), strict=True):
+        made["relevant"] = {"steps": steps, "found": 0.875, "least": 4.0}
+    text = as_markdown(content_of(collect(runs), "greedy"))
+    section = text.partition("## Steps to what matters")[2].partition("\n## ")[0]
+    assert "at least 4.000" in section
+    assert "4.250" in section  # the mean of both
+    assert "in 87.5% of the cases" in section
+    assert "4.568" in section  # what others report
+    assert "Steps to what matters" not in as_markdown(content_of(collect([result()]), "greedy"))

@@ -50,9 +50,13 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> None:
     """Ask until there is nothing more to ask, or the answers end."""
     from askless.cli.session import Session, known_values
+    from askless.encoding import TableEncoder
+    from askless.exceptions import InterviewError
     from askless.persistence import read_model
 
     model = read_model(args.model)
+    if not isinstance(model.encoder, TableEncoder):
+        raise InterviewError(f"{args.model} asks for patches of images, which cannot be typed; use it from Python")
     known = known_values(args.known, model.encoder)
     talk = model.interview(known=known, max_features=args.budget)
     _Screen(make_console()).lead(

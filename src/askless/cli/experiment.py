@@ -1,4 +1,4 @@
-"""`askless experiment`: run what a TOML file says, and report it."""
+"""`askless experiment`: run what a TOML file says, report it, keep it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from askless.experiments import Task
     from askless.experiments.folder import Folder
 
-__all__ = ["add", "run_file", "run_report"]
+__all__ = ["add", "run_file", "run_keep", "run_report"]
 
 FAILED = 1  # the exit code where a task has failed
 EPILOG = """\
 examples:
   askless experiment run experiments/paper-tabular.toml --quick
   askless experiment run mine.toml --workers 4 --output runs/mine
-  askless experiment report runs/mine"""
+  askless experiment report runs/mine
+  askless experiment keep runs/mine results/mine"""
 RUN = """\
 Run every task (data set, method, seed) of an experiment's TOML file that has no result yet.
 
@@ -34,13 +35,17 @@ Stop it whenever you like, with Ctrl-C or kill: the same command goes on where i
 results are the same. A task that fails does not stop the others; the exit code is then 1."""
 REPORT = """\
 Make tables and figures of the results in a folder: Markdown, CSV, PNG and one HTML page."""
+KEEP = """\
+Copy the results in a folder to another one, without the loss of each single test case, which takes most of the room.
+The copy is made to be kept, beside a paper or in a repository: it makes the same report (but for the lines on single
+test cases where there is one seed only), and `run --output` takes what it holds as done."""
 
 
 def add(commands: Commands) -> None:
     """Describe the command."""
     words = "compare methods on data sets: run a TOML file, report the results"
     parser = commands.add_parser("experiment", help=words, **text_help(f"{words.capitalize()}.", EPILOG))
-    parser.set_defaults(run=lambda args: parser.error("say `run FILE.toml` or `report DIR`"))
+    parser.set_defaults(run=lambda args: parser.error("say `run FILE.toml`, `report DIR` or `keep DIR COPY`"))
     actions = parser.add_subparsers(title="actions", metavar="ACTION")
     runner = actions.add_parser("run", help="run an experiment's file", **text_help(RUN, EPILOG))
     runner.add_argument(
@@ -61,6 +66,10 @@ def add(commands: Commands) -> None:
     reporter.add_argument("--against", metavar="LABEL", help="the method that the others are compared with")
     reporter.add_argument("--output", metavar="DIR", help="where the report goes")
     reporter.set_defaults(run=run_report)
+    keeper = actions.add_parser("keep", help="make a small copy of results", **text_help(KEEP, EPILOG))
+    keeper.add_argument("folder", metavar="DIR", help="as `askless experiment run` has written it")
+    keeper.add_argument("copy", metavar="COPY", help="the folder of the copy; what it holds already is renewed")
+    keeper.set_defaults(run=run_keep)
 
 
 def run_file(args: argparse.Namespace) -> int:
@@ -111,14 +120,29 @@ def run_report(args: argparse.Namespace) -> int:
     """Write tables and figures."""
     from askless.experiments.report import write_report
 
-    folder = Path(args.folder)
-    if not (folder / "results").is_dir():
-        raise UsageError(f"{folder} holds no results; `askless experiment run FILE.toml` makes some")
+    folder = _with_results(args.folder)
     console = make_console()
     given = {"metric": args.metric or _metric(folder), "against": args.against, "output": args.output}
     options = {name: value for name, value in given.items() if value is not None}
     write_report(folder, **options, tell=lambda text: say(console, text))
     return 0
+
+
+def run_keep(args: argparse.Namespace) -> int:
+    """Copy results, smaller."""
+    from askless.experiments.keeping import keep
+
+    console = make_console()
+    kept = keep(_with_results(args.folder), Path(args.copy))
+    say(console, f"{count(kept.results, 'result')} in {quoted(Path(args.copy))}, {kept.megabytes:.1f} MB")
+    return 0
+
+
+def _with_results(name: str) -> Path:
+    folder = Path(name)
+    if not (folder / "results").is_dir():
+        raise UsageError(f"{folder} holds no results; `askless experiment run FILE.toml` makes some")
+    return folder
 
 
 def _metric(folder: Path) -> str | None:

@@ -13,8 +13,8 @@ __all__ = ["Grid"]
 class Grid:
     """How an image is cut into square patches, each a feature.
 
-    Encoded columns go patch by patch, row by row of patches; within a patch pixel by pixel, row by row; within a pixel
-    channel by channel.
+    Encoded columns go patch by patch, row by row of patches; within a patch pixel by pixel, row by row; within a
+    pixel channel by channel.
 
     >>> import numpy as np
     >>> grid = Grid(height=2, width=4, channels=1, patch_size=2)

@@ -44,6 +44,7 @@ class Info:
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by panel: its features
     discounted_costs: Mapping[str, float] = field(default_factory=dict)  # by feature; empty without panels
     image_shape: tuple[int, ...] | None = None  # (height, width[, channels]) where the columns are pixels, row by row
+    patch_size: int = 1  # of images: the side, in pixels, of the squares that are asked for
     options: tuple[str, ...] = ()  # what `load_dataset` takes beside the name
     files: tuple[str, ...] = ()  # below the data home, any one will do; none where nothing has to be fetched
     downloadable: bool = False  # whether `load_dataset` can fetch it
@@ -71,6 +72,7 @@ class Dataset:
     frame: pd.DataFrame  # the features only
     target: pd.Series
     info: Info
+    relevant: np.ndarray | None = None  # (n, features) bool: what each label depends on, where that is known
 
     @property
     def name(self) -> str:
@@ -151,14 +153,16 @@ class Generated:
 
     info: Info
     draw: Callable[[int, np.random.Generator], Table]
+    relevant: Callable[[pd.DataFrame], np.ndarray] | None = None  # what the label of each row depends on
 
     def load(self, n: int | None = None, random_state: Seed = 0) -> Dataset:
         """`n` fresh rows, `info.rows` unless told."""
         rows = self.info.rows if n is None else n
         if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
             raise ValueError(f"the number of rows is {n!r}; it must be an integer of at least 1")
-        table = self.draw(int(rows), np.random.default_rng(random_state))
-        return Dataset(*table, replace(self.info, rows=int(rows)))
+        frame, target = self.draw(int(rows), np.random.default_rng(random_state))
+        relevant = None if self.relevant is None else self.relevant(frame)
+        return Dataset(frame, target, replace(self.info, rows=int(rows)), relevant)
 
 
 Entry: TypeAlias = Recorded | Generated

@@ -68,7 +68,7 @@ def image_dataset(
     groups = pixel_groups(shape, patch_size, channels)
     frame = pd.DataFrame(images.reshape(len(images), -1), columns=pixel_names(shape, channels), copy=False)
     if pixels is None:
-        return Dataset(frame, target, replace(info, groups=groups))
+        return Dataset(frame, target, replace(info, groups=groups, patch_size=int(patch_size)))
     if patch_size != 1:
         raise ValueError("give patch_size or pixels, not both")
     kept = _checked_pixels(pixels, shape[0] * shape[1])

@@ -13,7 +13,7 @@ from askless.experiments.results import checkpoint_path, read_result, result_pat
 from askless.experiments.task import ExperimentError, Task, canonical_json
 from askless.files import write_atomic
 
-__all__ = ["Folder"]
+__all__ = ["EXPERIMENT", "Folder"]
 
 EXPERIMENT = "experiment.json"
 PLACES = ("results", "failures", "checkpoints", "locks")

@@ -27,6 +27,7 @@ __all__ = [
     "result_path",
     "unpack_loss",
     "unpack_order",
+    "without_losses",
     "write_result",
 ]
 
@@ -105,6 +106,12 @@ def checksum(result: dict[str, Any]) -> str:
     return hashlib.sha256(canonical_json(lasting)).hexdigest()
 
 
+def without_losses(result: dict[str, Any]) -> dict[str, Any]:
+    """The result without the loss of each test case, which takes most of a file's room."""
+    thin = {**result, "per_case": {}}
+    return {**thin, "sha256": checksum(thin)}
+
+
 def pack(array: np.ndarray) -> str:
     """An array's bytes, compressed, as text."""
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -135,9 +142,14 @@ def pack_loss(loss: np.ndarray) -> dict[str, Any]:
     return {"loss": pack((loss / scale).astype(np.float16)), "scale": scale}
 
 
-def unpack_loss(result: dict[str, Any]) -> np.ndarray:
-    """(n, budgets) the log loss or squared error of each test case at each budget of the curves."""
+def unpack_loss(result: dict[str, Any]) -> np.ndarray | None:
+    """(n, budgets) the log loss or squared error of each test case at each budget of the curves.
+
+    None where it was left out (`without_losses`).
+    """
     packed = result["per_case"]
+    if not packed:
+        return None
     loss = _unpack(packed["loss"], "float16").astype(np.float64) * float(packed.get("scale", 1.0))
     return np.reshape(loss, (result["data"]["rows"]["test"], len(result["curves"]["budget"])))
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from askless.exceptions import CheckpointError
 from askless.experiments.results import FORMAT, checksum, pack_loss, pack_order
-from askless.experiments.scoring import case_losses, padded_order, scored_budgets, scores
+from askless.experiments.scoring import case_losses, padded_order, scored_budgets, scores, steps_to_relevant
 from askless.experiments.task import ExperimentError, Task
 from askless.hints import did_you_mean, listed
 
@@ -79,6 +79,7 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
             "rows": {"train": len(rows.train), "valid": len(rows.valid), "test": len(rows.test)},
         },
         **scores(model.task, trajectory, y, budgets),
+        **({} if data.relevant is None else {"relevant": _relevant(trajectory, data.relevant[rows.test])}),
         "per_case": pack_loss(case_losses(model.task, trajectory, y, budgets)),
         "order": pack_order(padded_order(trajectory, task.max_features), len(model.schema)),
         "summary": _plain(model.summary),
@@ -92,6 +93,17 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
         },
     }
     return {**result, "sha256": checksum(result)}
+
+
+def _relevant(trajectory: Trajectory, relevant: np.ndarray) -> dict[str, float | None]:
+    """How soon all relevant features were asked, and how soon they could have been."""
+    steps = steps_to_relevant(trajectory.order, relevant)
+    found = steps[steps > 0]
+    return {
+        "steps": float(found.mean()) if len(found) else None,
+        "found": len(found) / len(steps),
+        "least": float(relevant.sum(axis=1).mean()),
+    }
 
 
 def load_table(task: Task) -> Dataset:
@@ -147,14 +159,17 @@ def configured_method(name: str, options: dict[str, Any]) -> Method:
 def _fit(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) -> FittedModel:
     from askless.estimators import DynamicClassifier, DynamicRegressor
 
-    def part(numbers: np.ndarray) -> tuple[pd.DataFrame, pd.Series]:
-        return data.frame.iloc[numbers], data.target.iloc[numbers]
+    pictures = data.info.image_shape is not None
+
+    def part(numbers: np.ndarray) -> tuple[pd.DataFrame | np.ndarray, pd.Series]:
+        return data.images[numbers] if pictures else data.frame.iloc[numbers], data.target.iloc[numbers]
 
     kind = DynamicClassifier if data.task == "classification" else DynamicRegressor
     estimator = kind(
         max_features=task.max_features,
         method=configured_method(task.method, task.method_options),
-        groups=data.groups or None,
+        groups=None if pictures else data.groups or None,
+        patch_size=data.info.patch_size if pictures else None,
         costs=data.costs or None,
         missing=task.missing,
         random_state=task.seed,

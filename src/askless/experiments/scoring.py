@@ -10,7 +10,15 @@ import numpy as np
 from askless.core import Trajectory
 from askless.metrics import metric
 
-__all__ = ["METRICS", "calibration_error", "case_losses", "padded_order", "scored_budgets", "scores"]
+__all__ = [
+    "METRICS",
+    "calibration_error",
+    "case_losses",
+    "padded_order",
+    "scored_budgets",
+    "scores",
+    "steps_to_relevant",
+]
 
 METRICS = {
     "classification": ("auroc", "accuracy", "log_loss", "brier"),
@@ -67,6 +75,18 @@ def case_losses(task: str, trajectory: Trajectory, y: np.ndarray, budgets: Seque
             chance = predicted[np.arange(len(y)), y].astype(np.float64)
             columns.append(-np.log(np.clip(chance, tiny, 1 - tiny)))
     return np.stack(columns, axis=1)
+
+
+def steps_to_relevant(order: np.ndarray, relevant: np.ndarray) -> np.ndarray:
+    """(n,) how many questions (n, k) it took until all relevant features (n, features) were asked; 0 for never.
+
+    >>> relevant = np.array([[True, False, True], [True, False, True]])
+    >>> steps_to_relevant(np.array([[1, 2, 0], [1, 0, -1]]), relevant).tolist()
+    [3, 0]
+    """
+    hit = (order >= 0) & np.take_along_axis(relevant, np.maximum(order, 0), axis=1)  # (n, k)
+    complete = np.cumsum(hit, axis=1) >= relevant.sum(axis=1, keepdims=True)
+    return np.where(complete.any(axis=1), complete.argmax(axis=1) + 1, 0)
 
 
 def padded_order(trajectory: Trajectory, width: int) -> np.ndarray:

@@ -1,12 +1,13 @@
 """Figures from trajectories and curves.
 
 Every function draws on the matplotlib axes it is given, or on those of a new figure, and returns them: save with
-`ax.figure.savefig("curve.png", dpi=200)`. A new figure belongs to the caller alone (pyplot does not keep it), and
-no global setting is read or changed on the way.
+`ax.figure.savefig("curve.png", dpi=200)`. `plot_reveal`, which needs many axes, returns a new figure. A new figure
+belongs to the caller alone (pyplot does not keep it), and no global setting is read or changed on the way.
 """
 
 from askless.plotting.curves import plot_curve
 from askless.plotting.frequency import plot_selection_frequency
 from askless.plotting.paths import plot_path
+from askless.plotting.pictures import plot_order_map, plot_reveal
 
-__all__ = ["plot_curve", "plot_path", "plot_selection_frequency"]
+__all__ = ["plot_curve", "plot_order_map", "plot_path", "plot_reveal", "plot_selection_frequency"]

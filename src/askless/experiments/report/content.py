@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from askless.experiments.report import figures, words
-from askless.experiments.report.grids import Grid, calibration_grid, lead_grid, resource_grid, score_grid
+from askless.experiments.report.grids import (
+    Grid,
+    calibration_grid,
+    lead_grid,
+    relevant_grid,
+    resource_grid,
+    score_grid,
+)
 from askless.experiments.report.kinds import CONTROLS, HEAT_MAPS
 from askless.experiments.report.leads import leads_over
 
@@ -93,6 +100,9 @@ def _tables(study: Study, against: str | None, leads: dict[tuple[str, str], Lead
     yield "Scores", words.about_scores(study), score_grid(study), words.published_notes(study)
     if against is not None and leads:
         yield f"Lead of {against}", words.about_leads(study, against, leads), lead_grid(study, leads), []
+    relevant = relevant_grid(study)
+    if relevant:
+        yield "Steps to what matters", words.about_relevant(study), relevant, []
     calibration = calibration_grid(study)
     if calibration:
         yield "Calibration", words.about_calibration(), calibration, []

@@ -11,13 +11,15 @@ from askless.experiments.report import words
 from askless.experiments.report.kinds import CONTROLS, DYNAMIC, STATIC
 from askless.experiments.report.leads import Lead
 from askless.experiments.report.numbers import Scale, amount, duration, scale_of
+from askless.experiments.report.statistics import t_interval
 from askless.experiments.report.study import Entry, Row, Study, Subject
 
-__all__ = ["TITLES", "Cell", "Grid", "calibration_grid", "lead_grid", "resource_grid", "score_grid"]
+__all__ = ["TITLES", "Cell", "Grid", "calibration_grid", "lead_grid", "relevant_grid", "resource_grid", "score_grid"]
 
 DASH = "–"
 TITLES = {STATIC: "Static: one order for all cases", DYNAMIC: "Dynamic: the answers decide", CONTROLS: "Controls"}
 ECE = Scale(100.0, 2)
+STEPS = Scale(1.0, 3)
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,28 @@ def calibration_grid(study: Study) -> Grid:
 
     classified = [subject for subject in study.subjects if subject.classifies]
     return _grid(study, classified, lambda subject: "ECE ×100", cell)
+
+
+def relevant_grid(study: Study) -> Grid:
+    """How soon all features were asked that matter, on data sets that know them."""
+
+    def cell(subject: Subject, entry: Entry) -> Cell:
+        known = [run.result["relevant"] for run in entry.runs if "relevant" in run.result]
+        if not known or not all(each["found"] for each in known):
+            return Cell()
+        found = min(each["found"] for each in known)
+        small = "" if found == 1.0 else f"in {100 * found:.1f}% of the cases"
+        estimate = t_interval([each["steps"] for each in known])
+        return Cell(STEPS.number(estimate.mean), STEPS.plus_minus(estimate), small)
+
+    def head(subject: Subject) -> str:
+        least = [run.result["relevant"]["least"] for entry in subject.entries.values() for run in entry.runs]
+        return f"at least {STEPS.number(float(np.mean(least)))}"
+
+    def knows(subject: Subject) -> bool:
+        return all("relevant" in run.result for entry in subject.entries.values() for run in entry.runs)
+
+    return _grid(study, [subject for subject in study.subjects if knows(subject)], head, cell)
 
 
 def resource_grid(study: Study) -> Grid:

@@ -53,7 +53,10 @@ def _loss_lead(chosen: Entry, other: Entry) -> Estimate | None:
     pair = [
         run.loss[:, np.isin(run.budgets, entry.budgets)].mean(axis=1)
         for run, entry in ((ours, chosen), (theirs[ours.key], other))
+        if run.loss is not None
     ]
+    if len(pair) < 2:
+        return None
     if len(pair[0]) != len(pair[1]) or not np.isfinite(pair).all():  # half precision ends at 65,504
         return None
     return case_lead(*pair)

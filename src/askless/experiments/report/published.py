@@ -96,7 +96,9 @@ def published_for(dataset: str, options: Mapping[str, object], metric: str, budg
     '93.91 ± 0.17'
     >>> published_for("spam", {}, "auroc", 5) is None
     True
+
+    Those for a complete table are shown beside a subset of it too, with what differs in words.
     """
-    wanted = (dataset, options, metric, budgets)
+    wanted = (dataset, {name: value for name, value in options.items() if name != "subset"}, metric, budgets)
     same = (known for known in EVERY if (known.dataset, known.options, known.metric, known.budgets) == wanted)
     return next(same, None)

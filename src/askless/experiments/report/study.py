@@ -59,8 +59,8 @@ class Run:
         return unpack_order(self.result)
 
     @cached_property
-    def loss(self) -> np.ndarray:
-        """(n, k + 1) the loss of each test case after each budget."""
+    def loss(self) -> np.ndarray | None:
+        """(n, k + 1) the loss of each test case after each budget; None in a copy without them."""
         return unpack_loss(self.result)
 
 

@@ -1,0 +1,152 @@
+"""Images to the arrays that models see: one column for each pixel and channel, patch by patch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from askless.core.costs import checked_price
+from askless.core.grid import Grid
+from askless.core.schema import Schema
+from askless.core.state import Cases
+from askless.exceptions import InterviewError, ModelFileError, TableError
+
+__all__ = ["ImageEncoder"]
+
+BRIGHTEST = 255  # of images of whole numbers
+
+
+class ImageEncoder:
+    """Scales pixels to 0 (darkest) to 1, and puts those of a patch side by side; made by `fit` or `from_json`.
+
+    Tables of images have one row for each image, and its pixels row by row, the channels of a pixel together. All
+    pixels are scaled alike. A patch with a missing pixel (NaN) is missing.
+
+    >>> encoder = ImageEncoder.fit(np.array([[0, 51, 102, 255]], dtype=np.uint8), Grid(1, 4, 1, 1))
+    >>> encoder.transform(np.array([[255, 0, 51, 0]])).x.round(2).tolist()
+    [[1.0, 0.0, 0.2, 0.0]]
+    >>> encoder.schema.features[2].name, encoder.schema.features[2].kind
+    ('row 0, column 2', 'patch')
+    """
+
+    schema: Schema
+    columns: tuple[str, ...]
+    named = False
+
+    def __init__(self, grid: Grid, low: float, high: float, prices: Sequence[float]) -> None:
+        if not low < high or not np.isfinite([low, high]).all():
+            raise ValueError(f"the pixels range from {low!r} to {high!r}")
+        self.grid, self.low, self.high = grid, float(low), float(high)
+        schema = Schema.of_patches(grid, list(prices))
+        features = tuple(
+            replace(feature, parts=(replace(feature.parts[0], low=self.low, high=self.high),))
+            for feature in schema.features
+        )
+        self.schema = Schema(features, grid)
+        self.columns = tuple(f"x{i}" for i in range(grid.n_columns))
+
+    # Learning
+
+    @classmethod
+    def fit(cls, table: Any, grid: Grid, costs: Mapping[str, float] | None = None) -> Self:
+        """Learn the range of the pixels; 0 to 255 or 0 to 1 where they keep within it, as images do."""
+        pixels = _numbers(table)
+        seen = pixels[~np.isnan(pixels)] if pixels.dtype.kind == "f" else pixels
+        if not seen.size:
+            raise TableError("every pixel is missing")
+        low, high = float(seen.min()), float(seen.max())
+        if not np.isfinite([low, high]).all():
+            raise TableError("there are infinite pixels")
+        usual = 1.0 if pixels.dtype.kind in "fb" and high <= 1.0 else float(BRIGHTEST)
+        if low >= 0.0 and high <= usual:
+            low, high = 0.0, usual
+        elif low == high:
+            high = low + 1.0
+        schema, prices = Schema.of_patches(grid), [1.0] * grid.n_patches
+        for name, price in (costs or {}).items():
+            prices[schema.index(name)] = checked_price(name, price)
+        return cls(grid, low, high, prices)
+
+    # Encoding
+
+    def transform(self, table: Any, row_numbers: Sequence[int] | None = None) -> Cases:
+        """Encode images: `x` (n, columns) float32 and `present` (n, features). What is out of range is cut."""
+        pixels = _numbers(table)
+        if pixels.ndim != 2 or pixels.shape[1] != self.grid.n_columns:
+            raise TableError(
+                f"X has {pixels.shape[-1]} features, but {type(self).__name__} is expecting {self.grid.n_columns}: "
+                f"the pixels of images of {self.grid.height} x {self.grid.width}"
+            )
+        x = self._scaled(self.grid.to_columns(pixels))
+        if pixels.dtype.kind != "f":
+            return Cases(x, np.ones((len(x), len(self.schema)), dtype=bool))
+        known = ~np.isnan(x).reshape(len(x), len(self.schema), -1)
+        x[np.isnan(x)] = 0.0
+        return Cases(x, known.all(axis=2))
+
+    def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
+        """The columns of a patch, from (size, size[, channels]) pixels or a number for all; None for nothing."""
+        name, size = self.schema.features[feature].name, self.grid.patch_size
+        if isinstance(answer, Mapping):
+            if set(answer) != {name}:
+                raise InterviewError(f"the answer to {name!r} names {', '.join(map(repr, answer))}")
+            answer = answer[name]
+        if answer is None:
+            return None
+        try:
+            values = np.asarray(answer, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InterviewError(f"the answer to {name!r} is no array of numbers") from None
+        shape = (size, size, self.grid.channels)
+        if values.ndim and values.shape not in (shape, shape[: 2 + (shape[2] > 1)]):
+            raise InterviewError(f"the answer to {name!r} has the shape {values.shape}; a patch has {shape}")
+        if np.isinf(values).any():
+            raise InterviewError(f"the answer to {name!r} holds infinity")
+        if np.isnan(values).any():
+            return None
+        return self._scaled(np.broadcast_to(values, self.grid.patch_columns) if not values.ndim else values.ravel())
+
+    def _scaled(self, values: np.ndarray) -> np.ndarray:
+        """float32, 0 to 1."""
+        scaled = values.astype(np.float32)
+        scaled -= np.float32(self.low)
+        scaled /= np.float32(self.high - self.low)
+        return np.clip(scaled, 0.0, 1.0, out=scaled)
+
+    # Files
+
+    def to_json(self) -> dict[str, Any]:
+        """All that `from_json` needs, as JSON can hold it."""
+        grid = self.grid
+        return {
+            "kind": "images",
+            "grid": [grid.height, grid.width, grid.channels, grid.patch_size],
+            "low": self.low,
+            "high": self.high,
+            "costs": self.schema.prices.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """The encoder that `to_json` described."""
+        try:
+            return cls(Grid(*data["grid"]), data["low"], data["high"], data["costs"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the description of the images is damaged: {error!r}") from error
+
+    def __repr__(self) -> str:
+        return f"ImageEncoder({self.grid})"
+
+
+def _numbers(table: Any) -> np.ndarray:
+    """(n, columns) numbers of any type, from an array or a frame."""
+    array = np.asarray(table.to_numpy() if hasattr(table, "to_numpy") else table)
+    if array.dtype.kind in "biuf":
+        return array
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TableError(f"images hold numbers, but {error}") from None

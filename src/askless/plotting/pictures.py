@@ -1,0 +1,138 @@
+"""Figures of images: which patches were revealed, and what was believed after each; where patches are asked first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from askless.core.grid import Grid
+from askless.core.trajectory import Trajectory
+from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT, axes, percent, shorten
+
+__all__ = ["plot_order_map", "plot_reveal"]
+
+HIDDEN = 0.86  # the grey of what is not revealed
+GHOST = 0.10  # how much of the hidden image shines through
+BARS = 3  # classes with a bar below each image
+
+
+def plot_reveal(
+    trajectory: Trajectory,
+    images: np.ndarray,  # (n, height, width[, channels]), of the trajectory's cases
+    grid: Grid,
+    *,
+    rows: Sequence[int] | None = None,
+    budgets: Sequence[int] | None = None,
+    truth: Sequence[Any] | None = None,  # (n,) labels
+) -> Figure:
+    """Draw cases as they were revealed: a line for each, a column for each budget, the likeliest classes below.
+
+    `rows` are the cases (default: the first six), `budgets` how many patches are revealed (default: six of them from
+    1 to the most). With the truth its bar is coloured. `grid` is the model's, `model.schema_.grid`.
+    """
+    rows = range(min(6, len(trajectory))) if rows is None else rows
+    most = trajectory.order.shape[1]
+    if budgets is None:
+        budgets = np.unique(np.geomspace(1, max(1, most), 6).round().astype(int)).tolist()
+    if any(not 0 <= k <= most for k in budgets):
+        raise ValueError(f"the budgets are {list(budgets)}; there are 0 to {most} revealed patches")
+    if len(images) != len(trajectory):
+        raise ValueError(f"there are {len(images)} images of {len(trajectory)} cases")
+    layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.04)
+    figure = Figure(figsize=(1.25 * (len(budgets) + 1), 1.85 * len(rows)), layout=layout, facecolor="white")
+    cells = figure.subplots(2 * len(rows), len(budgets) + 1, squeeze=False, height_ratios=[3, 1] * len(rows))
+    labels = trajectory.outputs or tuple(range(trajectory.predictions.shape[2]))
+    names = shorten([str(label) for label in labels], 10)
+    for line, row in enumerate(rows):
+        picture = _scaled(images[row])
+        _show(cells[2 * line, 0], picture)
+        right = None if truth is None else labels.index(truth[row])
+        _blank(cells[2 * line + 1, 0])
+        if right is not None:
+            cells[2 * line + 1, 0].text(0.5, 0.9, names[right], ha="center", va="top", fontsize=TEXT, color=INK)
+        for column, k in enumerate(budgets, start=1):
+            seen = np.zeros((1, grid.n_patches), dtype=bool)
+            asked = trajectory.order[row, :k]
+            seen[0, asked[asked >= 0]] = True
+            _show(cells[2 * line, column], _veiled(picture, grid.upsample(seen)[0]))
+            _bars(cells[2 * line + 1, column], trajectory.predictions[row, k], names, right)
+            if line == 0:
+                cells[0, column].set_title(f"{k} of {grid.n_patches}", fontsize=TEXT, color=INK)
+    cells[0, 0].set_title("all", fontsize=TEXT, color=INK)
+    return figure
+
+
+def plot_order_map(trajectory: Trajectory, grid: Grid, *, ax: Axes | None = None) -> Axes:
+    """Draw when each patch is asked in the mean: dark is early. A patch that was not asked of a case counts as next.
+
+    >>> asked = Trajectory(
+    ...     order=np.array([[0, 1], [0, 3]]),
+    ...     predictions=np.full((2, 3, 1), 0.5),
+    ...     cost=np.zeros((2, 3)),
+    ...     stop_reason=np.array(["asked 2 features"] * 2),
+    ...     feature_names=tuple("abcd"),
+    ... )
+    >>> plot_order_map(asked, Grid(4, 4, 1, 2)).collections[0].get_array().tolist()
+    [[1.0, 2.5], [3.0, 2.5]]
+    """
+    n, k = trajectory.order.shape
+    when = np.full((n, grid.n_patches), k + 1.0)
+    row, step = np.nonzero(trajectory.order >= 0)
+    when[row, trajectory.order[row, step]] = step + 1.0
+    ax = axes(ax, (4.4, 3.6), grid=False)
+    mesh = ax.pcolormesh(when.mean(axis=0).reshape(grid.rows, grid.columns), cmap=HEAT.reversed(), vmin=1, vmax=k + 1)
+    ax.invert_yaxis()
+    ax.set_aspect("equal")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines["bottom"].set_visible(False)
+    bar = ax.figure.colorbar(mesh, ax=ax, aspect=30, pad=0.03)
+    bar.set_label("asked as number, in the mean", color=INK, size=TEXT)
+    bar.ax.tick_params(labelsize=TEXT - 1, length=0, colors=INK)
+    bar.ax.invert_yaxis()
+    bar.outline.set_visible(False)
+    return ax
+
+
+def _scaled(image: np.ndarray) -> np.ndarray:
+    """(height, width, 3) from 0 to 1."""
+    pixels = image.reshape(*image.shape[:2], -1).astype(np.float64)
+    low, high = float(np.nanmin(pixels)), float(np.nanmax(pixels))
+    if image.dtype == np.uint8:
+        low, high = 0.0, 255.0
+    pixels = (pixels - low) / max(high - low, 1e-12)
+    return pixels[:, :, :3] if pixels.shape[2] >= 3 else np.repeat(pixels[:, :, :1], 3, axis=2)
+
+
+def _veiled(picture: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """The picture (height, width, 3) with grey over what was not seen (height, width)."""
+    return np.where(seen[:, :, None], picture, HIDDEN * (1 - GHOST) + GHOST * picture)
+
+
+def _show(ax: Axes, picture: np.ndarray) -> None:
+    ax.imshow(picture, vmin=0, vmax=1, interpolation="nearest")
+    _blank(ax)
+
+
+def _blank(ax: Axes) -> None:
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _bars(ax: Axes, chances: np.ndarray, names: list[str], right: int | None) -> None:
+    """The likeliest classes as bars with their names."""
+    _blank(ax)
+    top = np.argsort(-chances, kind="stable")[:BARS]
+    colours = [PALETTE[0] if right is None or c == right else QUIET for c in top]
+    ax.barh(np.arange(len(top)), chances[top], color=colours, alpha=0.35, height=0.85)
+    for place, c in enumerate(top):
+        ax.text(0.02, place, f"{names[c]} {percent(float(chances[c]))}%", va="center", fontsize=TEXT - 2.5, color=INK)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(BARS - 0.4, -0.6)

@@ -1,0 +1,100 @@
+"""Images as encoded columns."""
+
+import json
+
+import numpy as np
+import pytest
+
+from askless.core import Grid
+from askless.encoding import ImageEncoder, encoder_from_json
+from askless.exceptions import InterviewError, ModelFileError, TableError
+
+GRID = Grid(height=4, width=4, channels=2, patch_size=2)
+
+
+@pytest.fixture(scope="module")
+def images():
+    return np.random.default_rng(0).integers(0, 256, size=(5, 4, 4, 2), dtype=np.uint8)
+
+
+def encoder(images):
+    return ImageEncoder.fit(images.reshape(len(images), -1), GRID)
+
+
+def test_a_patch_is_the_columns_of_its_pixels(images):
+    cases = encoder(images).transform(images.reshape(5, -1))
+    assert cases.x.dtype == np.float32
+    assert cases.present.all()
+    for feature in encoder(images).schema.features:
+        row, column = (int(word) for word in feature.name.replace(",", "").split()[1::2])
+        patch = images[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
+        np.testing.assert_allclose(cases.x[:, feature.start : feature.stop], patch.reshape(5, -1) / 255.0, rtol=1e-6)
+
+
+def test_an_answer_is_encoded_like_the_patch_of_a_table(images):
+    fitted = encoder(images)
+    cases = fitted.transform(images.reshape(5, -1))
+    feature = fitted.schema.features[1]
+    answered = fitted.encode_answer(1, images[3, :2, 2:4])
+    np.testing.assert_array_equal(answered, cases.x[3, feature.start : feature.stop])
+    np.testing.assert_array_equal(fitted.encode_answer(1, {"row 0, column 1": 255}), np.ones(8, dtype=np.float32))
+    assert fitted.encode_answer(1, None) is None
+    assert fitted.encode_answer(1, float("nan")) is None
+
+
+@pytest.mark.parametrize(
+    ("pixels", "scaled"),
+    [
+        (np.array([[0, 3]], dtype=np.uint8), [0, 3 / 255]),
+        (np.array([[0.0, 0.5]]), [0, 0.5]),
+        (np.array([[False, True]]), [0, 1]),
+        (np.array([[0.0, 200.0]]), [0, 200 / 255]),
+        (np.array([[-1.0, 3.0]]), [0, 1]),
+        (np.array([[-7, -7]]), [0, 0]),
+    ],
+)
+def test_the_range_of_the_pixels(pixels, scaled):
+    fitted = ImageEncoder.fit(pixels, Grid(1, 2, 1, 1))
+    np.testing.assert_allclose(fitted.transform(pixels).x, [scaled], rtol=1e-6)
+    assert fitted.transform(np.array([[1e9, -1e9]])).x.tolist() == [[1.0, 0.0]]
+
+
+def test_a_patch_with_a_missing_pixel_is_missing():
+    pixels = np.full((1, 32), 0.5)
+    pixels[0, 0] = np.nan
+    fitted = ImageEncoder.fit(pixels, GRID)
+    cases = fitted.transform(pixels)
+    assert cases.present.tolist() == [[False, True, True, True]]
+    assert np.isfinite(cases.x).all()
+
+
+def test_a_file_holds_all_of_it(images):
+    fitted = ImageEncoder.fit(images.reshape(5, -1), GRID, {"row 1, column 0": 3.0})
+    again = encoder_from_json(json.loads(json.dumps(fitted.to_json())))
+    assert again.schema == fitted.schema
+    assert again.schema.prices.tolist() == [1, 1, 3, 1]
+    np.testing.assert_array_equal(again.transform(images.reshape(5, -1)).x, fitted.transform(images.reshape(5, -1)).x)
+    with pytest.raises(ModelFileError, match="the images is damaged"):
+        encoder_from_json({**fitted.to_json(), "grid": [4, 4, 2, 3]})
+
+
+def test_what_is_no_image(images):
+    fitted = encoder(images)
+    with pytest.raises(TableError, match="X has 31 features"):
+        fitted.transform(np.zeros((1, 31)))
+    with pytest.raises(TableError, match="images hold numbers"):
+        fitted.transform(np.full((1, 32), "dark", dtype=object))
+    with pytest.raises(TableError, match="every pixel is missing"):
+        ImageEncoder.fit(np.full((2, 32), np.nan), GRID)
+    with pytest.raises(TableError, match="infinite"):
+        ImageEncoder.fit(np.full((2, 32), np.inf), GRID)
+    with pytest.raises(InterviewError, match=r"has the shape \(3, 2\)"):
+        fitted.encode_answer(0, np.zeros((3, 2)))
+    with pytest.raises(InterviewError, match="no array of numbers"):
+        fitted.encode_answer(0, "dark")
+    with pytest.raises(InterviewError, match="infinity"):
+        fitted.encode_answer(0, np.inf)
+    with pytest.raises(InterviewError, match="names 'row 9'"):
+        fitted.encode_answer(0, {"row 9": 1})
+    with pytest.raises(ValueError, match="did you mean 'row 0, column 1'"):
+        ImageEncoder.fit(images.reshape(5, -1), GRID, {"row 0, colum 1": 2.0})
