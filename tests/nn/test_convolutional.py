@@ -43,7 +43,7 @@ def plain(net, x, mask):
         patch = x[:, i * p * p * 2 : (i + 1) * p * p * 2].view(b, p, p, 2).permute(0, 3, 1, 2)
         image[:, :2, top : top + p, left : left + p] = patch * mask[:, i, None, None, None]
         image[:, 2, top : top + p, left : left + p] = mask[:, i, None, None]
-    h = torch.relu(net.trunk.stem.norm(functional.conv2d(image, net.trunk.stem.convolution.weight, padding=1)))
+    h = torch.relu(net.trunk.stem.norm(functional.conv2d(image, net.trunk.stem.weight, padding=1)))
     for block in net.trunk.blocks:
         beside = h if block.shortcut is None else block.shortcut(h)
         h = torch.relu(block.second(torch.relu(block.first(h))) + beside)

@@ -44,6 +44,11 @@ class NetMethod(Method):
     augment: Literal["none", "crops", "crops+flips"] = "none"
 
     @property
+    def needs_images(self) -> bool:
+        """Whether it cannot learn from a table: convolutions and views are of images."""
+        return self.network != "mlp" or self.augment != "none"
+
+    @property
     def net(self) -> NetSettings:
         """The settings of the network, as training takes them."""
         from askless.training import NetSettings

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils import skip_init
 
 from askless.core import Grid
 from askless.models.convolutional import Block as FoldedBlock
@@ -42,22 +41,21 @@ class Normalised(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.convolution = _blank(nn.Conv2d, inputs, outputs, kernel, stride, kernel // 2, bias=False)
+        self.kernel, self.stride = kernel, stride
+        self.weight = _normal((outputs, inputs, kernel, kernel), kernel**2 * outputs, generator)
         self.norm = nn.BatchNorm2d(outputs)
-        spread = math.sqrt(2.0 / (kernel**2 * outputs))
-        _draw(self.convolution.weight, spread, generator)
 
     def forward(self, h: Tensor) -> Tensor:
         """(b, outputs, height, width), not rectified."""
-        return self.norm(self.convolution(h))  # type: ignore[no-any-return]
+        h = functional.conv2d(h, self.weight, stride=self.stride, padding=self.kernel // 2)
+        return self.norm(h)  # type: ignore[no-any-return]
 
     def folded(self) -> Convolution:
         """Both as one, as they are in use."""
         scale, shift = _scale_and_shift(self.norm)
-        weight = self.convolution.weight.detach() * scale[:, None, None, None]  # (outputs, inputs, kernel, kernel)
-        outputs, _, kernel, _ = weight.shape
-        flat = weight.permute(2, 3, 1, 0).reshape(-1, outputs)
-        return Convolution(_array(flat), _array(shift), kernel, self.convolution.stride[0])
+        weight = self.weight.detach() * scale[:, None, None, None]  # (outputs, inputs, kernel, kernel)
+        flat = weight.permute(2, 3, 1, 0).reshape(-1, len(weight))
+        return Convolution(_array(flat), _array(shift), self.kernel, self.stride)
 
 
 class Block(nn.Module):
@@ -122,16 +120,16 @@ class ClassHead(nn.Module):
 
     def __init__(self, width: int, outputs: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.linear = _blank(nn.Linear, width, outputs)
-        _draw_linear(self.linear, width, generator)
+        self.weight = _uniform((outputs, width), width, generator)
+        self.bias = _uniform((outputs,), width, generator)
 
     def forward(self, h: Tensor) -> Tensor:
         """(b, outputs)"""
-        return self.linear(h.mean(dim=(2, 3)))  # type: ignore[no-any-return]
+        return functional.linear(h.mean(dim=(2, 3)), self.weight, self.bias)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights as the runtime takes them."""
-        return {"weight": _array(self.linear.weight.detach().t()), "bias": _array(self.linear.bias)}
+        return {"weight": _array(self.weight.t()), "bias": _array(self.bias)}
 
 
 class PatchHead(nn.Module):
@@ -145,17 +143,17 @@ class PatchHead(nn.Module):
         sides = trunk.side(grid.height), trunk.side(grid.width)
         self.factor = max(-(-grid.rows // sides[0]), -(-grid.columns // sides[1]))
         hidden = min(trunk.width, 64)
-        self.up = _blank(nn.ConvTranspose2d, trunk.width, hidden, self.factor, self.factor, bias=False)
+        self.up = _normal((trunk.width, hidden, self.factor, self.factor), trunk.width, generator)
         self.norm = nn.BatchNorm2d(hidden)
-        self.last = _blank(nn.Conv2d, hidden, 1, 1)
-        _draw(self.up.weight, math.sqrt(2.0 / trunk.width), generator)
-        _draw_linear(self.last, hidden, generator)
+        self.weight = _uniform((1, hidden, 1, 1), hidden, generator)
+        self.bias = _uniform((1,), hidden, generator)
         large = [side * self.factor for side in sides]
         self.rows, self.columns = _nearest(large[0], grid.rows), _nearest(large[1], grid.columns)
 
     def forward(self, h: Tensor) -> Tensor:
         """(b, patches)"""
-        h = self.last(functional.relu_(self.norm(self.up(h))))[:, 0]  # (b, rows, columns) of the large map
+        h = functional.relu_(self.norm(functional.conv_transpose2d(h, self.up, stride=self.factor)))
+        h = functional.conv2d(h, self.weight, self.bias)[:, 0]  # (b, rows, columns) of the large map
         if self.rows is not None:
             h = h[:, self.rows]
         if self.columns is not None:
@@ -165,12 +163,12 @@ class PatchHead(nn.Module):
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights as the runtime takes them, with the normalisation folded in."""
         scale, shift = _scale_and_shift(self.norm)
-        up = self.up.weight.detach() * scale[None, :, None, None]  # (width, hidden, factor, factor)
+        up = self.up.detach() * scale[None, :, None, None]  # (width, hidden, factor, factor)
         return {
             "up_weight": _array(up.permute(0, 2, 3, 1).flatten(1)),  # (width, factor * factor * hidden)
             "up_bias": _array(shift),
-            "weight": _array(self.last.weight.detach()[:, :, 0, 0].t()),
-            "bias": _array(self.last.bias),
+            "weight": _array(self.weight[:, :, 0, 0].t()),
+            "bias": _array(self.bias),
         }
 
 
@@ -187,22 +185,15 @@ def _scale_and_shift(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
     return scale, norm.bias.detach() - norm.running_mean * scale
 
 
-def _blank(kind: Any, *sizes: int, **settings: Any) -> Any:
-    """A layer whose weights are still to be drawn: torch would draw them from its global generator."""
-    return skip_init(kind, *sizes, **settings)  # type: ignore[no-untyped-call]
+def _normal(shape: tuple[int, ...], fan: int, generator: torch.Generator) -> nn.Parameter:
+    """Weights before rectified units (He et al. 2015)."""
+    return nn.Parameter(torch.empty(shape).normal_(0.0, math.sqrt(2.0 / fan), generator=generator))
 
 
-def _draw(weight: Tensor, spread: float, generator: torch.Generator) -> None:
-    with torch.no_grad():
-        weight.normal_(0.0, spread, generator=generator)
-
-
-def _draw_linear(layer: Any, inputs: int, generator: torch.Generator) -> None:
-    """Torch's usual initial values, from our generator."""
+def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> nn.Parameter:
+    """Torch's usual initial values of a linear layer."""
     bound = 1.0 / math.sqrt(inputs)
-    with torch.no_grad():
-        for part in (layer.weight, layer.bias):
-            part.uniform_(-bound, bound, generator=generator)
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -49,8 +49,7 @@ def views_for(grid: Grid | None, augment: str, *, complete: bool) -> Views | Non
     """What the setting `augment` means: None for "none", "crops", or "crops+flips"."""
     if augment == "none":
         return None
-    if grid is None:
-        raise ValueError(f"augment is {augment!r}, which is for images; this is a table")
+    assert grid is not None  # `Method.fit` refuses tables
     if not complete:
         raise ValueError(f"augment is {augment!r}, which needs images without missing pixels")
     return Views(grid, flips=augment == "crops+flips")

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import torch
 
-from askless.core import Policy
+from askless.core import Grid, Policy
 from askless.models import NetPredictor
-from askless.core import Grid
 from askless.nn import (
     Dropout,
     Layers,
@@ -56,7 +55,7 @@ class NetSettings:
 def new_predictor(problem: Problem, net: NetSettings, generator: torch.Generator) -> MaskedNet:
     """A network for the problem's predictions, untrained."""
     if net.network != "mlp":
-        return conv_predictor(_grid(problem, net), problem.n_outputs, net.network, generator)
+        return conv_predictor(_grid(problem), problem.n_outputs, net.network, generator)
     n_columns = problem.schema.n_columns
     trunk = Layers([n_columns + len(problem.schema), *net.hidden], generator)
     return MaskedMLP(n_columns, trunk, problem.n_outputs, generator)
@@ -68,16 +67,12 @@ def new_policy_predictor(
     """Networks for a policy and the problem's predictions, untrained."""
     schema, outputs = problem.schema, problem.n_outputs
     if net.network != "mlp":
-        return conv_pair(_grid(problem, net), outputs, net.network, shared=shared, generator=generator)
+        return conv_pair(_grid(problem), outputs, net.network, shared=shared, generator=generator)
     return mlp_pair(schema.n_columns, len(schema), outputs, net.hidden, shared=shared, generator=generator)
 
 
-def _grid(problem: Problem, net: NetSettings) -> Grid:
-    if problem.schema.grid is None:
-        raise ValueError(
-            f"network is {net.network!r}, which is for images, arrays of shape (n, height, width[, channels]); "
-            "this is a table: choose 'mlp'"
-        )
+def _grid(problem: Problem) -> Grid:
+    assert problem.schema.grid is not None  # `Method.fit` refuses tables
     return problem.schema.grid
 
 
