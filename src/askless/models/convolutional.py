@@ -19,7 +19,7 @@ from askless.core.arrays import Array
 from askless.core.grid import Grid
 from askless.core.state import Answer, State
 
-__all__ = ["Block", "ConvNetwork", "ConvTrunk", "Convolution"]
+__all__ = ["TRUNK", "Block", "ConvNetwork", "ConvTrunk", "Convolution"]
 
 ROWS_AT_ONCE = 16  # whose windows stay in the processor's cache
 TRUNK = "trunk."  # in front of the names of its arrays
