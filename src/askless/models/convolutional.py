@@ -21,7 +21,7 @@ from askless.core.state import Answer, State
 
 __all__ = ["TRUNK", "Block", "ConvNetwork", "ConvTrunk", "Convolution"]
 
-ROWS_AT_ONCE = 16  # whose windows stay in the processor's cache
+ROWS_AT_ONCE = 32  # whose windows stay in the processor's cache
 TRUNK = "trunk."  # in front of the names of its arrays
 
 
