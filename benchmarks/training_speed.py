@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 from askless.core import Cases, MaxFeatures, rollout
 from askless.methods import Greedy
 from askless.methods.greedy.relaxed import RelaxedLearner
-from askless.nn import Dropout, GumbelBank, PolicyPredictor
+from askless.nn import Dropout, GumbelBank, mlp_pair
 from askless.training import Chains, Problem
 from askless.training.optimizer import AdamW
 from askless.training.progress import Silent
@@ -32,9 +32,7 @@ def one_step(problem: Problem, hidden: tuple[int, ...], batch_size: int) -> Call
     """An optimiser step of the package's training, on the next batch of states."""
     generator = torch.Generator().manual_seed(0)
     schema = problem.schema
-    module = PolicyPredictor(
-        schema.n_columns, len(schema), problem.n_outputs, hidden, shared=False, generator=generator
-    )
+    module = mlp_pair(schema.n_columns, len(schema), problem.n_outputs, hidden, shared=False, generator=generator)
     chains = Chains(
         problem,
         batch_size=batch_size,

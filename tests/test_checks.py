@@ -65,6 +65,11 @@ def test_variants_of_the_greedy_method(options):
     check_method(quick(Greedy).set_params(**options))
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_convolutional_networks(shared):
+    check_method(quick(Greedy).set_params(network="conv_tiny", shared=shared, batch_size=64))
+
+
 @pytest.mark.parametrize("make", [gaussian_chain, noisy_tests, panels])
 def test_exact_policies_and_predictors(make):
     problem = make()

@@ -23,6 +23,7 @@ from askless.encoding import encoder_from_json
 from askless.exceptions import ModelFileError
 from askless.files import write_atomic
 from askless.fitted import FittedModel
+from askless.models.convolutional import TRUNK
 
 __all__ = ["FORMAT_VERSION", "read_model", "write_model"]
 
@@ -69,12 +70,13 @@ def _read(content: bytes) -> FittedModel:
             f"the format has version {version}; this askless reads version {FORMAT_VERSION}: update askless"
         )
     tensors = load(content)
+    policy, predictor = (_part(tensors, prefix) for prefix in ("policy.", "predictor."))
     model = FittedModel(
         task=manifest["task"],
         classes=tuple(manifest["classes"]),
         encoder=encoder_from_json(manifest["encoder"]),
-        policy=_built(manifest["policy"], tensors, "policy."),
-        predictor=_built(manifest["predictor"], tensors, "predictor."),
+        policy=_built(manifest["policy"], policy),
+        predictor=_built(manifest["predictor"], predictor if _trunk(predictor) else predictor | _trunk(policy)),
         max_features=manifest["max_features"],
         missing=manifest["missing"],
         stopping=tuple(_found(stopping_rules, rule["name"])(**rule["config"]) for rule in manifest["stopping"]),
@@ -109,13 +111,24 @@ def _manifest(model: FittedModel) -> dict[str, Any]:
 
 
 def _tensors(model: FittedModel) -> dict[str, np.ndarray]:
-    """Every array of the policy and the predictor by a name."""
+    """Every array of the policy and the predictor by a name; a trunk that both stand on is the policy's alone."""
+    parts = {part: getattr(model, part).arrays() for part in ("policy", "predictor")}
+    trunks = [_trunk(arrays) for arrays in parts.values()]
+    if trunks[0].keys() == trunks[1].keys() and all(
+        np.array_equal(trunks[0][name], trunks[1][name]) for name in trunks[0]
+    ):
+        parts["predictor"] = {name: array for name, array in parts["predictor"].items() if name not in trunks[0]}
     tensors = {
         f"{part}.{name}": np.ascontiguousarray(array)
-        for part in ("policy", "predictor")
-        for name, array in getattr(model, part).arrays().items()
+        for part, arrays in parts.items()
+        for name, array in arrays.items()
     }
     return tensors or {"empty": np.zeros(1, dtype=np.float32)}  # safetensors writes no file without any
+
+
+def _trunk(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The part of a network's arrays that another network may share."""
+    return {name: array for name, array in arrays.items() if name.startswith(TRUNK)}
 
 
 def _verified(path: Path) -> bytes:
@@ -161,8 +174,11 @@ def _described(module: Any, part: Any) -> dict[str, Any]:
     return {"name": name, "config": part.config()}
 
 
-def _built(description: dict[str, Any], tensors: dict[str, np.ndarray], prefix: str) -> Any:
-    arrays = {name.removeprefix(prefix): a for name, a in tensors.items() if name.startswith(prefix)}
+def _part(tensors: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
+
+
+def _built(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     return _found(models, description["name"]).build(description["config"], arrays)
 
 

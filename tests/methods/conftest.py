@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from askless.core import Cases, Feature, Part, Schema
-from askless.nn import PolicyPredictor
+from askless.nn import mlp_pair
 from askless.training import Problem
 
 
@@ -42,7 +42,7 @@ def make_problem():
 def make_module():
     def make(problem, shared=False):
         generator = torch.Generator().manual_seed(1)
-        return PolicyPredictor(
+        return mlp_pair(
             problem.schema.n_columns,
             len(problem.schema),
             problem.n_outputs,

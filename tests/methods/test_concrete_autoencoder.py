@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from askless.methods import ConcreteAutoencoder
+from askless.methods import ConcreteAutoencoder, FixedOrder
 from askless.methods.concrete_autoencoder.fitting import SelectionLearner
 from askless.methods.concrete_autoencoder.selection import SPEED, SelectingNetwork, distinct_choices
 from askless.nn import Dropout, gumbel_noise
@@ -23,7 +23,8 @@ def scores_of(method, problem, seed=0):
 def learner_of(problem, n_selectors, nested=True):
     """A learner in float64, without dropout."""
     generator = torch.Generator().manual_seed(0)
-    module = SelectingNetwork(n_selectors, len(problem.schema), new_predictor(problem, (16, 8), generator), generator)
+    predictor = new_predictor(problem, FixedOrder(hidden=(16, 8)).net, generator)
+    module = SelectingNetwork(n_selectors, len(problem.schema), predictor, generator)
     module = module.double()
     with torch.no_grad():
         module.selectors.mul_(20.0)  # some selectors want the same feature

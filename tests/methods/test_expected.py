@@ -111,7 +111,9 @@ def test_large_tables_find_the_first_question_in_two_rounds(make_problem, make_m
     for rows in parts:
         object.__setattr__(rows, "x", rows.x.float())
     exact = first_question(module.predictor, parts)
-    monkeypatch.setattr(first, "TRIALS", 621)  # half of the rows with all features, then all rows with the finalists
+    monkeypatch.setattr(
+        module.predictor, "first_trials", 621
+    )  # half of the rows with all features, then all rows with the finalists
     monkeypatch.setattr(first, "FINALISTS", 3)
     rough = first_question(module.predictor, parts)
     finalists = rough.topk(3).indices

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from askless.methods import StochasticGates
+from askless.methods import FixedOrder, StochasticGates
 from askless.methods.stochastic_gates.fitting import GateLearner, ranked_by_closing
 from askless.methods.stochastic_gates.gates import (
     SPEED,
@@ -41,7 +41,7 @@ def test_the_expected_number_of_open_gates_by_hand():
 def test_the_gradients_are_those_of_autograd(task, widths, gaps, make_problem):
     problem = make_problem(widths, task, gaps=gaps)
     source = torch.Generator().manual_seed(0)
-    module = GatedNetwork(len(widths), new_predictor(problem, (16, 8), source)).double()
+    module = GatedNetwork(len(widths), new_predictor(problem, FixedOrder(hidden=(16, 8)).net, source)).double()
     dropout = Dropout(0.0, source, 0)
     subsets = SubsetLearner(module.predictor, problem, dropout, full_sets, 12, 0)
     learner = GateLearner(module, subsets, torch.zeros(1, len(widths)), 0, penalty=0.3, sigma=0.5)
@@ -68,7 +68,7 @@ def test_the_gradients_are_those_of_autograd(task, widths, gaps, make_problem):
 
 def test_means_do_not_leave_for_where_no_penalty_reaches_them(make_problem):
     problem = make_problem((1, 1))
-    module = GatedNetwork(2, new_predictor(problem, (4,), torch.Generator().manual_seed(0)))
+    module = GatedNetwork(2, new_predictor(problem, FixedOrder(hidden=(4,)).net, torch.Generator().manual_seed(0)))
     with torch.no_grad():
         module.moved.copy_(torch.tensor([3.0, -3.0]))
     module.bound()

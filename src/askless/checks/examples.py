@@ -6,15 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.core import Cases, Part, Schema, State
+from askless.core import Cases, Grid, Part, Schema, State
 from askless.fitted import FittedModel, Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GROUPS", "example_cases", "example_states", "example_table", "rows_for", "swapped_cases"]
+__all__ = [
+    "GROUPS",
+    "IMAGE",
+    "example_cases",
+    "example_images",
+    "example_states",
+    "example_table",
+    "rows_for",
+    "swapped_cases",
+]
 
 GROUPS = {"pressure": ["upper", "lower"]}  # of `example_table`
+IMAGE = (4, 4)  # pixels of those of `example_images`
 ABSENT = 0.15  # share of missing values
 
 
@@ -78,6 +88,23 @@ def example_table(task: Task, n: int = 120, seed: int = 0) -> tuple[pd.DataFrame
     return table, np.array(["low", "middle", "high"])[np.digitize(target, np.quantile(target, [0.4, 0.7]))]
 
 
+def example_images(task: Task, n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Small grey images as a table with a column for each pixel, some missing, and their labels or numbers.
+
+    >>> table, labels = example_images("classification")
+    >>> table.shape, table.columns[5]
+    ((120, 16), 'row 1, column 1')
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    grid = Grid(*IMAGE, channels=1, patch_size=1)
+    pixels = rng.random((n, grid.n_patches))
+    target = pixels[:, 5] - pixels[:, 10] + 0.1 * rng.normal(size=n)
+    table = pd.DataFrame(pixels, columns=list(grid.names)).mask(rng.random(pixels.shape) < ABSENT)
+    return table, target if task == "regression" else np.array(["dark", "light"])[(target > 0).astype(int)]
+
+
 def rows_for(model: FittedModel, n: int = 24, seed: int = 0) -> pd.DataFrame:
     """Random rows that a fitted model can read: numbers from their ranges, choices, some values missing."""
     import pandas as pd
@@ -93,7 +120,7 @@ def rows_for(model: FittedModel, n: int = 24, seed: int = 0) -> pd.DataFrame:
 
 
 def _values(part: Part, n: int, rng: np.random.Generator) -> list[Any]:
-    if part.kind == "number":
+    if part.kind in ("number", "patch"):
         low, high = part.low or 0.0, part.high or 0.0
         return list(low + (high - low) * rng.random(n))
     choices = (False, True) if part.choices is None else part.choices

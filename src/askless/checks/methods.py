@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from askless.checks.examples import GROUPS, example_table
+from askless.checks.examples import GROUPS, IMAGE, example_images, example_table
 from askless.checks.models import a_file_keeps_the_model
 from askless.checks.running import PASSED, require
 from askless.estimators import DynamicClassifier, DynamicRegressor
@@ -37,6 +37,8 @@ BUDGET = 3
 class Trial:
     """A method, fitted twice with the same seed on a small table with a group, categories and missing values.
 
+    One that needs images gets small ones, whose pixels the table holds.
+
     Make one with `Trial.of(method, task)`; every function of `method_checks()` takes one.
     """
 
@@ -51,15 +53,17 @@ class Trial:
     @classmethod
     def of(cls, method: Method, task: Task) -> Trial:
         """Fit the method to a classification (missing values skipped) or a regression (answered "unknown")."""
-        table, target = example_table(task)
+        table, target = _example(method, task)
         kind = DynamicClassifier if task == "classification" else DynamicRegressor
         missing = "skip" if task == "classification" else "answer"
         settings = dict(method.get_params())
 
         def fitted(chosen: Method) -> DynamicClassifier | DynamicRegressor:
-            estimator = kind(
-                BUDGET, method=chosen, groups=GROUPS, costs={"pressure": 2.0}, missing=missing, random_state=1
-            )
+            estimator = kind(BUDGET, method=chosen, missing=missing, random_state=1)
+            if method.needs_images:
+                estimator.set_params(costs={"row 1, column 1": 2.0})
+                return estimator.fit(table.to_numpy().reshape(-1, *IMAGE), target)
+            estimator.set_params(groups=GROUPS, costs={"pressure": 2.0})
             return estimator.fit(table, target)
 
         before = _random_states()
@@ -70,7 +74,7 @@ class Trial:
 
 def fitting_leaves_its_input_alone(trial: Trial) -> None:
     """A fit changes neither the table nor the labels."""
-    table, target = example_table(trial.first.model_.task)
+    table, target = _example(trial.method, trial.first.model_.task)
     require(trial.table.equals(table), trial.method, "fitting changed the table that it was given")
     changed = int(np.sum(trial.target != target))
     require(changed == 0, trial.method, f"fitting changed {changed} of {len(target)} labels")
@@ -111,6 +115,10 @@ def the_same_seed_gives_the_same_file(trial: Trial) -> str | None:
     differing = sum(a != b for a, b in zip(first, second, strict=False)) + abs(len(first) - len(second))
     require(first == second, trial.method, f"the files of two fits differ in {differing} of {len(first)} bytes")
     return None
+
+
+def _example(method: Method, task: Task) -> tuple[pd.DataFrame, np.ndarray]:
+    return example_images(task) if method.needs_images else example_table(task)
 
 
 def _random_states() -> dict[str, bytes]:

@@ -131,7 +131,8 @@ def check_model(model: Any, table: pd.DataFrame | None = None) -> dict[str, str]
 def check_method(method: str | Method) -> dict[str, dict[str, str]]:
     """Fit a method to a small classification and a small regression, twice each, and run every check on the results.
 
-    The tables have a group, categories, booleans and missing values. Returns the results by task.
+    The tables have a group, categories, booleans and missing values; a method that needs images gets small ones, with
+    missing pixels. Returns the results by task.
 
     >>> from askless.methods import Random
     >>> results = check_method(Random(epochs=1, hidden=(8,)))

@@ -59,6 +59,10 @@ class Method(BaseEstimator):  # type: ignore[misc]
     ) -> Fitted:
         """Learn from `problem`; the same seed gives the same result."""
         self.check()
+        if self.needs_images and problem.schema.grid is None:
+            raise ValueError(
+                f"{self!r} is for images, arrays of shape (n, height, width[, channels]); this is a table"
+            )
         from askless.training import Checkpoint, expect_same
 
         expect_same(lambda: self._fingerprint(problem, seed))
@@ -69,6 +73,11 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """Itself; refuses the first setting that is out of its limits."""
         check_settings(self.limits, self.get_params(deep=False))
         return self
+
+    @property
+    def needs_images(self) -> bool:
+        """Whether it cannot learn from a table."""
+        return False
 
     @abstractmethod
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted: ...

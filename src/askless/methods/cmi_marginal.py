@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
 from askless.methods.representatives import answer_book, answered
-from askless.methods.settings import NETWORK, Number
+from askless.methods.settings import DENSE, Number
 from askless.models import MarginalPolicy
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class CmiMarginal(NetMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
-    limits = NETWORK | {"atoms": Number(2, whole=True)}
+    limits = DENSE | {"atoms": Number(2, whole=True)}
 
     atoms: int = 12
 
@@ -59,5 +59,5 @@ class CmiMarginal(NetMethod):
         predictor = exported_predictor(module, problem)
         scale = predictor.scale if problem.task == "regression" else None
         with one_thread():
-            policy = MarginalPolicy(predictor.network, answer_book(problem, self.atoms), answered(problem), scale)
+            policy = MarginalPolicy(predictor.dense, answer_book(problem, self.atoms), answered(problem), scale)
         return Fitted(policy, with_spread(predictor, policy, problem), history, training_summary(history))

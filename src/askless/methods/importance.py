@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,12 +34,16 @@ class ImportanceMethod(RankingMethod):
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+        from askless.nn import MaskedMLP
         from askless.training import full_sets, one_thread, train_predictor
 
         self._check(problem)
+        # Dense layers, whatever the later predictor is made of: what features mean is read off them.
+        dense = replace(self.net, network="mlp")
         module, history = train_predictor(
-            problem, full_sets, self.net, seed=seed, progress=progress, checkpoint=checkpoint, name="all features"
+            problem, full_sets, dense, seed=seed, progress=progress, checkpoint=checkpoint, name="all features"
         )
+        assert isinstance(module, MaskedMLP)
         with one_thread():
             return self._importance(module, problem, seed, progress), history
 
@@ -57,11 +61,11 @@ class Additive:
     @property
     def bias(self) -> np.ndarray:
         """(hidden,) the sums without any feature."""
-        return self.predictor.network.biases[0]
+        return self.predictor.dense.biases[0]
 
     def part(self, cases: Cases, feature: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """(n, hidden) what a feature adds for each of some cases: its columns, and that it is present."""
-        network, described = self.predictor.network, self.schema.features[feature]
+        network, described = self.predictor.dense, self.schema.features[feature]
         columns = slice(described.start, described.stop)
         present = cases.present[:, feature, None][rows].astype(cases.x.dtype)
         part: np.ndarray = (cases.x[:, columns][rows] * present) @ network.value_weight[columns]
@@ -75,11 +79,11 @@ class Additive:
     def sums(self, cases: Cases) -> np.ndarray:
         """(n, hidden) the bias and all parts together."""
         shown = cases.present[:, self.schema.column_feature]
-        return self.predictor.network.first_sums(np.where(shown, cases.x, 0), cases.present)
+        return self.predictor.dense.first_sums(np.where(shown, cases.x, 0), cases.present)
 
     def predictions(self, sums: np.ndarray) -> np.ndarray:
         """(n, classes) probabilities, or (n, 1) means in the target's units, from the sums (n, hidden)."""
-        outputs = self.predictor.network.from_sums(sums)
+        outputs = self.predictor.dense.from_sums(sums)
         if self.predictor.classes:
             predictions: np.ndarray = softmax(outputs)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from askless.methods.base import Method
 from askless.methods.settings import NETWORK
@@ -20,6 +20,16 @@ class NetMethod(Method):
 
     Settings are fields, so that a method inherits those of its base; scikit-learn finds them in the generated
     `__init__`, and brings its own `repr` and equality.
+
+    Parameters
+    ----------
+    hidden : hidden layers of a dense network.
+    dropout : share of their units that are dropped in training.
+    network : "mlp", dense layers, or for images residual convolutions: "conv_small" for a processor, "resnet18" for a
+        GPU, "conv_tiny" for small images and trials. `hidden` and `dropout` then say nothing.
+    augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these.
+    batch_size, learning_rate, weight_decay : of the AdamW optimiser.
+    epochs : passes over the rows; None picks enough of them.
     """
 
     limits = NETWORK
@@ -30,6 +40,13 @@ class NetMethod(Method):
     learning_rate: float = 3e-3
     weight_decay: float = 1.0
     epochs: int | None = None
+    network: Literal["mlp", "conv_tiny", "conv_small", "resnet18"] = "mlp"
+    augment: Literal["none", "crops", "crops+flips"] = "none"
+
+    @property
+    def needs_images(self) -> bool:
+        """Whether it cannot learn from a table: convolutions and views are of images."""
+        return self.network != "mlp" or self.augment != "none"
 
     @property
     def net(self) -> NetSettings:
@@ -37,5 +54,12 @@ class NetMethod(Method):
         from askless.training import NetSettings
 
         return NetSettings(
-            self.hidden, self.dropout, self.batch_size, self.learning_rate, self.weight_decay, self.epochs
+            self.hidden,
+            self.dropout,
+            self.batch_size,
+            self.learning_rate,
+            self.weight_decay,
+            self.epochs,
+            self.network,
+            self.augment,
         )

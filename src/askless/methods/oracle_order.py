@@ -9,6 +9,7 @@ import numpy as np
 
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
+from askless.methods.settings import DENSE
 from askless.models import OraclePolicy
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class OracleOrder(NetMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
+    limits = DENSE
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.training import (
             exported_predictor,
@@ -56,7 +59,7 @@ class OracleOrder(NetMethod):
         )
         predictor = exported_predictor(module, problem)
         policy = OraclePolicy(
-            predictor.network,
+            predictor.dense,
             classes=predictor.classes,
             starts=problem.schema.starts,
             zero_is_missing=_zero_is_missing(problem),

@@ -9,7 +9,19 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["NETWORK", "Choice", "Flag", "Layers", "Limits", "Names", "Number", "Pair", "Text", "check_settings"]
+__all__ = [
+    "DENSE",
+    "NETWORK",
+    "Choice",
+    "Flag",
+    "Layers",
+    "Limits",
+    "Names",
+    "Number",
+    "Pair",
+    "Text",
+    "check_settings",
+]
 
 
 @dataclass(frozen=True)
@@ -120,5 +132,10 @@ NETWORK: Limits = {
     "learning_rate": Number(1e-8, 10),
     "weight_decay": Number(0, 1e6),
     "epochs": Number(1, whole=True, or_none=True),
+    "network": Choice(("mlp", "conv_tiny", "conv_small", "resnet18")),
+    "augment": Choice(("none", "crops", "crops+flips")),
 }
 """The settings that every method with a network has."""
+
+DENSE: Limits = NETWORK | {"network": Choice(("mlp",))}
+"""The same, of methods that take dense layers apart, or imagine answers column by column."""

@@ -5,9 +5,10 @@ needs `config()` (JSON), `arrays()` (tensors by name) and a class method `build(
 """
 
 from askless.models.answers import AnswerBook
+from askless.models.convolutional import ConvNetwork
 from askless.models.generative import GenerativePolicy
 from askless.models.marginal import MarginalPolicy
-from askless.models.network import Network
+from askless.models.network import Network, NetworkLike
 from askless.models.networked import NetPolicy, NetPredictor
 from askless.models.oracle import OraclePolicy
 from askless.models.orders import RandomOrder, Ranking
@@ -16,6 +17,7 @@ from askless.models.values import NetValue
 
 __all__ = [
     "AnswerBook",
+    "ConvNetwork",
     "GenerativePolicy",
     "Heads",
     "MarginalPolicy",
@@ -23,6 +25,7 @@ __all__ = [
     "NetPredictor",
     "NetValue",
     "Network",
+    "NetworkLike",
     "OraclePolicy",
     "PartialVae",
     "RandomOrder",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy import fmax
@@ -13,7 +13,46 @@ from numpy import fmax
 from askless.core.arrays import Array, array_namespace, cached_zeros, constant_like
 from askless.core.state import Answer, Answers, State
 
-__all__ = ["Network"]
+__all__ = ["Network", "NetworkLike"]
+
+
+class NetworkLike(Protocol):
+    """What policies and predictors ask of a network."""
+
+    def features(self, x: Any, known: Any) -> Array:
+        """(n, hidden): what the last layer sees, from values (n, columns) and the mask of known features."""
+        ...
+
+    def hidden(self, state: State) -> Array:
+        """(n, hidden), what `features` gives for the state; (hidden,) for a single case in numpy."""
+        ...
+
+    def outputs(self, state: State) -> Array:
+        """(n, outputs); (outputs,) for a single case in numpy."""
+        ...
+
+    @property
+    def n_features(self) -> int:
+        """How many features can be known."""
+        ...
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs there are."""
+        ...
+
+    @property
+    def n_hidden(self) -> int:
+        """How many numbers the last layer sees."""
+        ...
+
+    def config(self) -> dict[str, Any]:
+        """What a file holds beside the arrays: nothing, or its description under "network"."""
+        ...
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Every weight by a name."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +209,26 @@ class Network:
         mask = array_namespace(x).astype(known, x.dtype)
         return x @ _as(self.value_weight, x) + mask @ _as(self.mask_weight, x) + _as(self.biases[0], x)
 
+    @property
+    def n_features(self) -> int:
+        """How many features can be known."""
+        return len(self.mask_weight)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs there are."""
+        return len(self.biases[-1])
+
+    @property
+    def n_hidden(self) -> int:
+        """How many units the last hidden layer has."""
+        return len(self.weights[-1])
+
     # Files
+
+    def config(self) -> dict[str, Any]:
+        """Nothing: the arrays say everything."""
+        return {}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Every weight by a name."""

@@ -9,9 +9,15 @@ import numpy as np
 
 from askless.core.arrays import Array, array_namespace, constant_like
 from askless.core.state import Answer, State
-from askless.models.network import Network
+from askless.models.convolutional import ConvNetwork
+from askless.models.network import Network, NetworkLike
 
-__all__ = ["NetPolicy", "NetPredictor"]
+__all__ = ["NetPolicy", "NetPredictor", "build_network"]
+
+
+def build_network(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetworkLike:
+    """The network that `config` and `arrays` came from: of convolutions where they are described, else dense."""
+    return ConvNetwork.build(config["network"], arrays) if "network" in config else Network.build(arrays)
 
 
 class NetPolicy:
@@ -21,7 +27,7 @@ class NetPolicy:
     and need not be learned.
     """
 
-    def __init__(self, network: Network, first: np.ndarray | None = None) -> None:
+    def __init__(self, network: NetworkLike, first: np.ndarray | None = None) -> None:
         self.network = network
         self.first = first  # (features,) scores where nothing is known
 
@@ -31,8 +37,8 @@ class NetPolicy:
         return scores[None] if type(state.told) is Answer else or_else(self.first, scores, state)
 
     def config(self) -> dict[str, Any]:
-        """Nothing but the arrays matters."""
-        return {}
+        """That of the network."""
+        return self.network.config()
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The network's weights, and the first scores."""
@@ -43,9 +49,9 @@ class NetPolicy:
         """The policy that `arrays` came from."""
         rest = dict(arrays)
         first = rest.pop("first", None)
-        network = Network.build(rest)
-        if first is not None and first.shape != network.biases[-1].shape:
-            raise ValueError(f"there are first scores of shape {first.shape} for {network.biases[-1].shape} features")
+        network = build_network(config, rest)
+        if first is not None and first.shape != (network.n_outputs,):
+            raise ValueError(f"there are first scores of shape {first.shape} for {network.n_outputs} features")
         return cls(network, first)
 
 
@@ -54,7 +60,7 @@ class NetPredictor:
 
     def __init__(
         self,
-        network: Network,
+        network: NetworkLike,
         *,
         classes: bool,
         prior: np.ndarray,
@@ -67,6 +73,13 @@ class NetPredictor:
         self.prior = prior  # (outputs,) frequencies of the classes, or the mean, in the training rows
         self.offset, self.scale = offset, scale  # of the regression target
         self.spread_weight = spread_weight  # (hidden + 1,): log variance of the residual, the bias last
+
+    @property
+    def dense(self) -> Network:
+        """The network, for those who take its layers apart."""
+        if not isinstance(self.network, Network):
+            raise TypeError(f"this needs dense layers; the predictor has a {type(self.network).__name__}")
+        return self.network
 
     def predict(self, state: State) -> Array:
         """(n, classes) probabilities, or (n, 1) means."""
@@ -92,8 +105,8 @@ class NetPredictor:
         return spread if hidden.ndim > 1 else spread[None]
 
     def config(self) -> dict[str, Any]:
-        """The task and the target's scale."""
-        return {"classes": self.classes, "offset": self.offset, "scale": self.scale}
+        """The task, the target's scale, and the network's."""
+        return {"classes": self.classes, "offset": self.offset, "scale": self.scale} | self.network.config()
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The network's weights, the prior, and the spread's weights."""
@@ -105,10 +118,10 @@ class NetPredictor:
         """The predictor that `config` and `arrays` came from."""
         rest = dict(arrays)
         spread, prior = rest.pop("spread_weight", None), rest.pop("prior")
-        network, classes = Network.build(rest), config["classes"]
-        if prior.shape != network.biases[-1].shape or classes is not (len(prior) > 1):
-            raise ValueError(f"the predictor has {network.biases[-1].shape} outputs and a prior of {prior.shape}")
-        if spread is not None and spread.shape != (len(network.weights[-1]) + 1,):
+        network, classes = build_network(config, rest), config["classes"]
+        if prior.shape != (network.n_outputs,) or classes is not (len(prior) > 1):
+            raise ValueError(f"the predictor has {network.n_outputs} outputs and a prior of {prior.shape}")
+        if spread is not None and spread.shape != (network.n_hidden + 1,):
             raise ValueError(f"the weights of the spread have the shape {spread.shape}")
         return cls(
             network,

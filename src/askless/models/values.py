@@ -8,8 +8,8 @@ import numpy as np
 
 from askless.core.arrays import Array, array_namespace
 from askless.core.state import State
-from askless.models.network import Network
-from askless.models.networked import or_else, softmax
+from askless.models.network import NetworkLike
+from askless.models.networked import build_network, or_else, softmax
 
 __all__ = ["NetValue"]
 
@@ -26,9 +26,9 @@ class NetValue:
 
     def __init__(
         self,
-        network: Network,
+        network: NetworkLike,
         *,
-        predictor: Network | None = None,
+        predictor: NetworkLike | None = None,
         scale: float = 1.0,
         first: np.ndarray | None = None,
     ) -> None:
@@ -50,8 +50,9 @@ class NetValue:
         return share * _entropy(softmax(self.predictor.outputs(state)))
 
     def config(self) -> dict[str, Any]:
-        """The target's scale."""
-        return {"scale": self.scale}
+        """The target's scale, and the networks'."""
+        told = {} if self.predictor is None else self.predictor.config()
+        return {"scale": self.scale} | self.network.config() | {PREDICTOR + name: part for name, part in told.items()}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights of both networks, and the first values."""
@@ -66,10 +67,14 @@ class NetValue:
         own = {name: array for name, array in arrays.items() if not name.startswith(PREDICTOR)}
         other = {name.removeprefix(PREDICTOR): array for name, array in arrays.items() if name not in own}
         first = own.pop("first", None)
-        network, predictor = Network.build(own), Network.build(other) if other else None
-        if first is not None and first.shape != network.biases[-1].shape:
-            raise ValueError(f"there are first values of shape {first.shape} for {network.biases[-1].shape} features")
-        if predictor is not None and predictor.mask_weight.shape[0] != network.mask_weight.shape[0]:
+        network = build_network(config, own)
+        described = {
+            name.removeprefix(PREDICTOR): part for name, part in config.items() if name.startswith(PREDICTOR)
+        }
+        predictor = build_network(described, other) if other else None
+        if first is not None and first.shape != (network.n_outputs,):
+            raise ValueError(f"there are first values of shape {first.shape} for {network.n_outputs} features")
+        if predictor is not None and predictor.n_features != network.n_features:
             raise ValueError("the value network and the predictor have different features")
         return cls(network, predictor=predictor, scale=float(config["scale"]), first=first)
 

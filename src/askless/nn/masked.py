@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from askless.models import Network
+from askless.nn.base import Layout, MaskedNet, PolicyPredictor
 from askless.nn.layers import Dropout, Layers, Pass
 
-__all__ = ["Layout", "MaskedMLP", "PolicyPredictor", "mask_gradient", "masked_inputs"]
+__all__ = ["MaskedMLP", "mlp_pair"]
 
 
-class MaskedMLP(nn.Module):
-    """Hidden layers over masked values and the mask, so that zero and unknown are told apart; a linear head."""
+class MaskedMLP(MaskedNet):
+    """Hidden layers over masked values and the mask; a linear head."""
+
+    first_trials = 1 << 18
 
     def __init__(self, n_columns: int, trunk: Layers, n_outputs: int, generator: torch.Generator) -> None:
         super().__init__()
@@ -35,14 +36,19 @@ class MaskedMLP(nn.Module):
         """A pass from what `masked_inputs` made; its `outputs` are (b, outputs)."""
         return Pass(self.stacks, inputs, dropout)
 
-    def one_more(self, sums: Tensor, x: Tensor, features: Tensor, mask: Tensor, layout: Layout) -> Tensor:
-        """(b, m, outputs) if one of the features (b, m) were known as well, given `first_sums` (b, hidden).
+    def evaluated(self, inputs: Tensor) -> Tensor:
+        """(b, outputs) without dropout."""
+        return self(inputs).outputs  # type: ignore[no-any-return]
 
-        `mask` (b, m) is 0 where asking gives no value. The first layer is linear in what is known, so that a feature
-        adds its columns' weights and the rest of the input is not multiplied again.
+    def one_more(self, inputs: Tensor, x: Tensor, features: Tensor, mask: Tensor, layout: Layout) -> Tensor:
+        """(b, m, outputs) if one of the features (b, m) were known as well.
+
+        The first layer is linear in what is known, so that a feature adds its columns' weights and the rest of the
+        input is not multiplied again.
         """
         b, m = features.shape
-        (first, _), *later = self._layers
+        (first, bias), *later = self._layers
+        sums = torch.addmm(bias, inputs, first.t())  # (b or 1, hidden)
         columns, valid = layout.columns
         at = columns[features].view(b, -1)  # (b, m * widest)
         values = x.gather(1, at).view(b * m, -1) * (valid[features] * mask[:, :, None]).view(b * m, -1)
@@ -54,11 +60,6 @@ class MaskedMLP(nn.Module):
         for weight, bias in later:
             h = torch.addmm(bias, h.clamp_min_(0.0), weight.t())
         return h.view(b, m, -1)
-
-    def first_sums(self, inputs: Tensor) -> Tensor:
-        """(b, hidden) the first layer's sums, from what `masked_inputs` made."""
-        weight, bias = self._layers[0]
-        return torch.addmm(bias, inputs, weight.t())
 
     @property
     def _layers(self) -> list[tuple[Tensor, Tensor]]:
@@ -75,75 +76,26 @@ class MaskedMLP(nn.Module):
             weights=tuple(_array(weight.t()) for weight, _ in later),
         )
 
-
-class PolicyPredictor(nn.Module):
-    """The policy and predictor networks, apart or on one trunk."""
-
-    def __init__(
-        self,
-        n_columns: int,
-        n_features: int,
-        n_outputs: int,
-        hidden: Sequence[int],
-        *,
-        shared: bool,
-        generator: torch.Generator,
-    ) -> None:
-        super().__init__()
-        widths = [n_columns + n_features, *hidden]
-        trunk = Layers(widths, generator)
-        self.predictor = MaskedMLP(n_columns, trunk, n_outputs, generator)
-        own = trunk if shared else Layers(widths, generator)
-        self.policy = MaskedMLP(n_columns, own, n_features, generator)
+    def live(self) -> Network:
+        """The torch-free network: nothing is faster."""
+        return self.network()
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Which feature each column belongs to."""
-
-    column_feature: Tensor  # (columns,) in order
-
-    @cached_property
-    def width(self) -> int | None:
-        """The number of columns of every feature, if it is the same for all."""
-        counts = torch.bincount(self.column_feature)
-        return int(counts[0]) if bool((counts == counts[0]).all()) else None
-
-    @cached_property
-    def columns(self) -> tuple[Tensor, Tensor]:
-        """(features, widest) the columns of each feature, and 1 where there is one, 0 where there are fewer."""
-        counts = torch.bincount(self.column_feature)
-        place = torch.arange(int(counts.max()))
-        valid = place < counts[:, None]
-        columns = torch.where(valid, (counts.cumsum(0) - counts)[:, None] + place, 0)
-        return columns, valid
-
-    def spread(self, mask: Tensor) -> Tensor:
-        """(b, columns): the mask (b, features) of each column's feature."""
-        return mask if self.width == 1 else mask.index_select(1, self.column_feature)
-
-    def gathered(self, each: Tensor, total: Tensor) -> Tensor:
-        """(b, features): the columns' numbers (b, columns) added to their features' (b, features), in place."""
-        if self.width is None:
-            return total.index_add_(1, self.column_feature, each)
-        for j in range(self.width):  # adding whole slices is several times faster than adding by index
-            total += each[:, j :: self.width]
-        return total
-
-
-def masked_inputs(x: Tensor, mask: Tensor, layout: Layout) -> Tensor:
-    """(b, columns + features): values (b, columns) times their features' mask, beside the mask (b, features)."""
-    b, columns = x.shape
-    inputs = x.new_empty(b, columns + mask.shape[1])
-    torch.mul(x, layout.spread(mask), out=inputs[:, :columns])
-    inputs[:, columns:].copy_(mask)
-    return inputs
-
-
-def mask_gradient(g: Tensor, x: Tensor, layout: Layout) -> Tensor:
-    """(b, features) the gradient of the mask, from that of `masked_inputs` (b, columns + features)."""
-    columns = x.shape[1]
-    return layout.gathered(g[:, :columns] * x, g[:, columns:].contiguous())
+def mlp_pair(
+    n_columns: int,
+    n_features: int,
+    n_outputs: int,
+    hidden: Sequence[int],
+    *,
+    shared: bool,
+    generator: torch.Generator,
+) -> PolicyPredictor:
+    """Multilayer perceptrons for a policy and a predictor."""
+    widths = [n_columns + n_features, *hidden]
+    trunk = Layers(widths, generator)
+    predictor = MaskedMLP(n_columns, trunk, n_outputs, generator)
+    own = trunk if shared else Layers(widths, generator)
+    return PolicyPredictor(predictor, MaskedMLP(n_columns, own, n_features, generator))
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from askless.nn import MaskedMLP
+from askless.nn import MaskedNet
 from askless.training.chains import States
 from askless.training.data import Tensors
 
@@ -20,10 +20,9 @@ def revealed(states: States, candidates: Tensor) -> Tensor:
 
 
 def candidate_losses(
-    predictor: MaskedMLP, rows: Tensors, states: States, inputs: Tensor, candidates: Tensor
+    predictor: MaskedNet, rows: Tensors, states: States, inputs: Tensor, candidates: Tensor
 ) -> Tensor:
     """(b, m) each state's loss if candidate (b, m) were known as well; `inputs` are what networks take of it now."""
     b, m = candidates.shape
-    sums = predictor.first_sums(inputs)
-    outputs = predictor.one_more(sums, states.x, candidates, revealed(states, candidates), rows.layout)
+    outputs = predictor.one_more(inputs, states.x, candidates, revealed(states, candidates), rows.layout)
     return rows.loss(outputs.view(b * m, -1), states.y.repeat_interleave(m)).view(b, m)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from askless.core import Policy
-from askless.nn import Dropout, Layout, Pass, PolicyPredictor, mask_gradient
+from askless.nn import Dropout, Layout, PolicyPredictor, Run, mask_gradient
 from askless.training.chains import Chains, States
 from askless.training.data import Problem
 from askless.training.distributed import same_everywhere
@@ -28,14 +28,14 @@ class Lesson:
     """What the predictor was taught, and the way on to what chose it."""
 
     loss: Tensor  # the mean
-    run: Pass
-    sums: np.ndarray  # (b, hidden) the gradient of the first layer's sums
+    run: Run
+    way: Any  # (b, ...) what the run's way back came to
     x: Tensor  # (b, columns)
     layout: Layout
 
     def mask_gradient(self) -> Tensor:
         """(b, features) the gradient of what was known."""
-        return mask_gradient(self.run.input_gradient(self.sums), self.x, self.layout)
+        return mask_gradient(self.run.input_gradient(self.way), self.x, self.layout)
 
 
 class ChainLearner(ABC):
@@ -86,17 +86,18 @@ class ChainLearner(ABC):
         x, y, b = torch.cat([states.x, extra.x]), torch.cat([states.y, extra.y]), len(mask)
         inputs = self.rows.inputs(x, torch.cat([mask, extra.known]))
         run = self.module.predictor(inputs, dropout)
-        sums = run.backward(self.rows.loss_gradient(run.outputs, y).div_(b))
-        return Lesson(self.rows.loss(run.outputs, y).sum() / b, run, sums[:b], states.x, self.rows.layout)
+        way = run.backward(self.rows.loss_gradient(run.outputs, y).div_(b))
+        return Lesson(self.rows.loss(run.outputs, y).sum() / b, run, way[:b], states.x, self.rows.layout)
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The zero-temperature loss: that of real roll-outs, after each answer."""
-        policy, predictor = self.policy(module), exported_predictor(module.predictor, self.problem)
+        policy = self.policy(module, live=True)
+        predictor = exported_predictor(module.predictor, self.problem, live=True)
         return {"loss": mean_loss(validation_rollout(policy, predictor, self.problem), self.problem)}
 
     @abstractmethod
-    def policy(self, module: PolicyPredictor) -> Policy:
-        """The policy for the torch-free runtime, as it is now."""
+    def policy(self, module: PolicyPredictor, *, live: bool = False) -> Policy:
+        """The policy for the torch-free runtime, as it is now; a `live` one is for validation and cannot be kept."""
 
     def tensors(self) -> dict[str, Tensor]:
         """Where each state stands, and the first question."""

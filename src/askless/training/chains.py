@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from askless.training.augment import views_for
 from askless.training.data import Problem, Tensors
 from askless.training.distributed import each_its_own, world
 from askless.training.subsets import uniform_sets
@@ -93,6 +94,7 @@ class Chains:
         random_starts: float,
         generator: torch.Generator,
         seed: int,
+        augment: str = "none",
     ) -> None:
         self.rows = problem.tensors("train")
         self.batch_size = batch_size
@@ -121,6 +123,9 @@ class Chains:
         self._count = row_sums(self.asked)  # (states,)
         self._end = torch.empty_like(self._count)  # (states,) after how many questions each chain ends
         self._draw_ends(torch.arange(len(self.row)), source)
+        self._views = views_for(problem.schema.grid, augment, complete=self.rows.complete)
+        # (states,) the view that each state has of its image until its chain begins anew
+        self.view = None if self._views is None else self._views.draw(len(self.row), source)
         self.first = torch.zeros(len(problem.schema))  # scores of the first question
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
@@ -135,6 +140,8 @@ class Chains:
         rows, row = self.rows, self.row.index_select(0, batch)
         x, y = rows.x.index_select(0, row), rows.y.index_select(0, row)
         asked = self.asked.index_select(0, batch)
+        if self._views is not None and self.view is not None:
+            x = self._views.show(x, self.view.index_select(0, batch))
         if rows.complete:
             return States(x, y, asked)
         present, askable = (part.index_select(0, row).to(x.dtype) for part in (rows.present, rows.askable))
@@ -146,6 +153,7 @@ class Chains:
             if self._wanders:
                 self.row.index_copy_(0, batch, self._some_rows(len(batch), self.generator))
             self.asked.index_copy_(0, batch, self._drawn(self.row.index_select(0, batch), self.generator))
+            self._draw_views(batch)
             return
         self.asked.view(-1).index_fill_(0, batch * self.asked.shape[1] + pick, 1)
         count = self._count.index_select(0, batch) + 1
@@ -166,6 +174,11 @@ class Chains:
             self.asked.index_copy_(0, again, drawn)
             self._count.index_copy_(0, again, row_sums(drawn))
         self._draw_ends(states, self.generator)
+        self._draw_views(states)
+
+    def _draw_views(self, states: Tensor) -> None:
+        if self._views is not None and self.view is not None:
+            self.view.index_copy_(0, states, self._views.draw(len(states), self.generator))
 
     def _some_rows(self, count: int, generator: torch.Generator) -> Tensor:
         return self._useful[torch.randint(len(self._useful), (count,), generator=generator)]
@@ -184,7 +197,7 @@ class Chains:
     def tensors(self) -> dict[str, Tensor]:
         """Where each state stands, and the first question."""
         kept = {"row": self.row, "asked": self.asked, "count": self._count, "end": self._end}
-        return kept | {"first": self.first}
+        return kept | {"first": self.first} | ({} if self.view is None else {"view": self.view})
 
     def _start(self, row: Tensor, generator: torch.Generator) -> Tensor:
         """(b, features) random sets to start from: some that were drawn before, without what cannot be asked."""

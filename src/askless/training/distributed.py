@@ -97,9 +97,9 @@ def average_gradients(parameters: Sequence[Tensor]) -> None:
     size = world().size
     if size == 1:
         return
-    have = torch.tensor([float(p.grad is not None) for p in parameters])
+    have = torch.tensor([float(p.grad is not None) for p in parameters], device=parameters[0].device)
     flat = torch.cat(
-        [have, *(torch.zeros_like(p).view(-1) if p.grad is None else p.grad.view(-1) for p in parameters)]
+        [have, *(torch.zeros_like(p).view(-1) if p.grad is None else p.grad.reshape(-1) for p in parameters)]
     )
     dist.all_reduce(flat)
     have, *means = torch.split(flat, [len(parameters), *(p.numel() for p in parameters)])

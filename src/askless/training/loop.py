@@ -270,7 +270,10 @@ class _Average:
             theirs: list[Tensor] = list(module.parameters())
             torch._foreach_lerp_(mine, theirs, 1.0 - decay)
             for kept, now in zip(self.module.buffers(), module.buffers(), strict=True):
-                kept.copy_(now)
+                if kept.is_floating_point():  # the statistics of batches follow the weights that they are of
+                    kept.lerp_(now, 1.0 - decay)
+                else:
+                    kept.copy_(now)
 
 
 def _snapshot(phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> Snapshot:

@@ -24,7 +24,7 @@ class AdamW:
         self.weight_decay = weight_decay
         self._means = [torch.zeros_like(p) for p in self.parameters]
         self._squares = [torch.zeros_like(p) for p in self.parameters]
-        self._steps = [torch.zeros(()) for _ in self.parameters]
+        self._steps = [torch.zeros((), device=p.device) for p in self.parameters]
 
     def zero_grad(self) -> None:
         """Forget the gradients."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from askless.nn import Dropout, MaskedMLP
+from askless.nn import Dropout, MaskedNet
 from askless.training.data import Problem
 from askless.training.loop import Phase, enough_epochs
 from askless.training.predictor import NetSettings
@@ -19,10 +19,10 @@ VALIDATIONS, VALIDATE_FROM = 6, 0.4  # each one costs about as much as an epoch,
 
 
 def pretraining(
-    predictor: MaskedMLP, problem: Problem, dropout: Dropout, net: NetSettings, *, epochs: int | None, seed: int
+    predictor: MaskedNet, problem: Problem, dropout: Dropout, net: NetSettings, *, epochs: int | None, seed: int
 ) -> Phase:
     """The predictor learns from random sets of all sizes."""
-    learner = SubsetLearner(predictor, problem, dropout, bernoulli_sets, net.batch_size, seed)
+    learner = SubsetLearner(predictor, problem, dropout, bernoulli_sets, net.batch_size, seed, net.augment)
     enough = enough_epochs(learner.n_batches, PRETRAIN_EPOCHS, PRETRAIN_STEPS)
     return Phase(
         "pretraining",

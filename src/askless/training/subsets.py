@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from askless.nn import Dropout, MaskedMLP
+from askless.nn import Dropout, MaskedNet
+from askless.training.augment import views_for
 from askless.training.data import Problem
 
 __all__ = [
@@ -80,16 +81,18 @@ class SubsetLearner:
 
     def __init__(
         self,
-        module: MaskedMLP,
+        module: MaskedNet,
         problem: Problem,
         dropout: Dropout,
         sampler: Sampler,
         batch_size: int,
         seed: int,
+        augment: str = "none",
     ) -> None:
         self.module = module
         self.rows, self.valid = problem.tensors("train"), problem.tensors("sample")
         self.dropout, self.sampler, self.batch_size = dropout, sampler, batch_size
+        self._views = views_for(problem.schema.grid, augment, complete=self.rows.complete)
         fixed = torch.Generator().manual_seed(seed)  # drawn once: validation must not chase noise
         self.valid_mask = (sampler(self.valid.askable, fixed) & self.valid.present).float()
 
@@ -116,15 +119,22 @@ class SubsetLearner:
         rows = self.rows
         present, askable = rows.present.index_select(0, batch), rows.askable.index_select(0, batch)
         mask = (self.sampler(askable, self.dropout.generator) & present).float()
-        x, y = rows.x.index_select(0, batch), rows.y.index_select(0, batch)
+        x, y = self.examples(batch)
         run = self.module(rows.inputs(x, mask), self.dropout)
         run.backward(rows.loss_gradient(run.outputs, y).div_(len(batch)))
         return rows.loss(run.outputs, y).mean()
 
-    def validate(self, module: MaskedMLP, temperature: float) -> dict[str, float]:
+    def examples(self, batch: Tensor) -> tuple[Tensor, Tensor]:
+        """The batch's complete values (b, columns), each image in a view of its own, and labels (b,)."""
+        x, y = self.rows.x.index_select(0, batch), self.rows.y.index_select(0, batch)
+        if self._views is not None:
+            x = self._views.show(x, self._views.draw(len(x), self.dropout.generator))
+        return x, y
+
+    def validate(self, module: MaskedNet, temperature: float) -> dict[str, float]:
         """The mean loss on the validation rows, with the same sets each time."""
         valid = self.valid
-        outputs = module(valid.inputs(valid.x, self.valid_mask)).outputs
+        outputs = module.evaluated(valid.inputs(valid.x, self.valid_mask))
         return {"loss": float(valid.loss(outputs, valid.y).mean())}
 
     def tensors(self) -> dict[str, Tensor]:

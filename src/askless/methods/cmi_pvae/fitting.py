@@ -62,12 +62,12 @@ def fit_pvae(
     predictor = exported_predictor(predictor_module, problem)
     scale = predictor.scale if problem.task == "regression" else None
     policy = GenerativePolicy(
-        predictor.network,
+        predictor.dense,
         vae,
         book,
         numeric,
         answered(problem),
-        _first_scores(MarginalPolicy(predictor.network, book, answered(problem), scale)),
+        _first_scores(MarginalPolicy(predictor.dense, book, answered(problem), scale)),
         scale,
     )
     summary = training_summary(trained_history)

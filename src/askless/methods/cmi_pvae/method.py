@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
-from askless.methods.settings import NETWORK, Choice, Layers, Number
+from askless.methods.settings import DENSE, Choice, Layers, Number
 
 if TYPE_CHECKING:
     from askless.training import Checkpoint, Problem, Progress
@@ -38,7 +38,7 @@ class CmiPvae(NetMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
-    limits = NETWORK | {
+    limits = DENSE | {
         "latent": Number(1, whole=True),
         "samples": Number(2, whole=True),
         "answers": Choice(("drawn", "mean")),

@@ -16,7 +16,7 @@ from askless.methods.concrete_autoencoder.selection import (
     Selections,
     distinct_choices,
 )
-from askless.nn import Dropout, GumbelBank, MaskedMLP, gumbel_noise, mask_gradient
+from askless.nn import Dropout, GumbelBank, MaskedNet, gumbel_noise, mask_gradient
 from askless.training import (
     Phase,
     Problem,
@@ -48,11 +48,11 @@ def selector_scores(
     features = len(problem.schema)
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        predictor = new_predictor(problem, method.hidden, generator)
+        predictor = new_predictor(problem, method.net, generator)
         module = SelectingNetwork(min(problem.max_features, features), features, predictor, generator)
         dropout = Dropout(method.dropout, generator, seed)
         first = pretraining(predictor, problem, dropout, method.net, epochs=method.pretrain_epochs, seed=seed)
-        subsets = SubsetLearner(predictor, problem, dropout, bernoulli_sets, method.batch_size, seed)
+        subsets = SubsetLearner(predictor, problem, dropout, bernoulli_sets, method.batch_size, seed, method.augment)
         learner = SelectionLearner(module, subsets, nested=method.nested, seed=seed)
         phases = [first, *_phases(method, learner, subsets.n_batches)]
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
@@ -99,8 +99,8 @@ class SelectionLearner:
         self.draws = draws
         # The network that knows all sets. NaN until it does.
         self.pretrained = copy.deepcopy(module.predictor).requires_grad_(False)
-        for stack in self.pretrained.stacks:
-            stack.flat.fill_(torch.nan)
+        for parameter in self.pretrained.parameters():
+            parameter.fill_(torch.nan)
         # Drawn once, so that early stopping does not chase noise.
         fixed = torch.Generator().manual_seed(seed)
         draws = max(1, min(len(self.valid), NUMBERS_AT_ONCE // (k * features)))
@@ -109,9 +109,8 @@ class SelectionLearner:
 
     def begin(self) -> None:
         """Keep the network as pretraining left it."""
-        for kept, stack in zip(self.pretrained.stacks, self.module.predictor.stacks, strict=True):
-            if bool(kept.flat.isnan().all()):  # the first phase of several
-                kept.flat.copy_(stack.flat.detach())
+        if all(bool(parameter.isnan().all()) for parameter in self.pretrained.parameters()):  # the first phase
+            self.pretrained.load_state_dict(self.module.predictor.state_dict())
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
         """Random batches of rows."""
@@ -125,7 +124,7 @@ class SelectionLearner:
         gumbel = self.gumbel.draw(draws * k, features).view(draws, k, features)
         chosen = Selections(module.logits, gumbel, self._used(draws, self.dropout.generator), temperature)
         of_row = torch.arange(len(batch)) % draws  # (b,) the draw that each row uses
-        x, y = rows.x.index_select(0, batch), rows.y.index_select(0, batch)
+        x, y = self._subsets.examples(batch)
         present = None if rows.complete else rows.present.index_select(0, batch)
         mask = chosen.mask.index_select(0, of_row)
         run = module.predictor(rows.inputs(x, mask if present is None else mask * present), self.dropout)
@@ -163,7 +162,7 @@ class SelectionLearner:
 
     def tensors(self) -> dict[str, Tensor]:
         """The network as pretraining left it."""
-        return {name: stack.flat for name, stack in zip(("trunk", "head"), self.pretrained.stacks, strict=True)}
+        return self.pretrained.state_dict()
 
     def _used(self, draws: int, generator: torch.Generator) -> Tensor:
         """(draws, k) which selectors take part: the first 1 to k, or all."""
@@ -184,9 +183,9 @@ class SelectionLearner:
                 losses.append(self._loss(module.predictor, mask))
         return float(np.mean(losses))
 
-    def _loss(self, predictor: MaskedMLP, mask: Tensor) -> float:
+    def _loss(self, predictor: MaskedNet, mask: Tensor) -> float:
         """The mean loss on the validation rows, given masks (rows or 1, features)."""
         valid = self.valid
         mask = (mask * valid.present).to(valid.x.dtype)
-        outputs = predictor(valid.inputs(valid.x, mask)).outputs
+        outputs = predictor.evaluated(valid.inputs(valid.x, mask))
         return float(valid.loss(outputs, valid.y).mean())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from askless.nn import MaskedMLP, relaxed_gradient, relaxed_selection
+from askless.nn import MaskedNet, relaxed_gradient, relaxed_selection
 
 __all__ = ["SPEED", "SelectingNetwork", "Selections", "distinct_choices"]
 
@@ -19,7 +19,7 @@ weights well below one."""
 class SelectingNetwork(nn.Module):
     """Selectors (k, features) and the network that predicts from what they select."""
 
-    def __init__(self, n_selectors: int, n_features: int, predictor: MaskedMLP, generator: torch.Generator) -> None:
+    def __init__(self, n_selectors: int, n_features: int, predictor: MaskedNet, generator: torch.Generator) -> None:
         super().__init__()
         start = 0.1 * torch.randn(n_selectors, n_features, generator=generator)
         self.selectors = nn.Parameter(start / SPEED)

@@ -42,7 +42,7 @@ def fit_greedy(
     """Train `method` on `problem`."""
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        module = new_policy_predictor(problem, method.hidden, method.shared, generator)
+        module = new_policy_predictor(problem, method.net, method.shared, generator)
         gumbel = GumbelBank(method.batch_size, len(problem.schema), generator, seed)
         dropout = Dropout(method.dropout, generator, seed)
         before = pretraining(module.predictor, problem, dropout, method.net, epochs=method.pretrain_epochs, seed=seed)
@@ -57,6 +57,7 @@ def fit_greedy(
             random_starts=method.random_starts,
             generator=generator,
             seed=seed,
+            augment=method.augment,
         )
         relaxed = RelaxedLearner(
             module,

@@ -18,7 +18,7 @@ class GreedyLearner(ChainLearner):
         super().__init__(module, problem, chains, exact_first=exact_first)
         self.gumbel = gumbel
 
-    def policy(self, module: PolicyPredictor) -> NetPolicy:
-        """The policy for the torch-free runtime, as it is now."""
+    def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetPolicy:
+        """The policy for the torch-free runtime, as it is now; a `live` one cannot be kept."""
         first = None if self.first is None else self.first.numpy().copy()
-        return NetPolicy(module.policy.network(), first)
+        return NetPolicy(module.policy.live() if live else module.policy.network(), first)

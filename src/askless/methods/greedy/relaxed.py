@@ -11,42 +11,36 @@ from askless.methods.greedy.learner import GreedyLearner
 from askless.nn import (
     Dropout,
     GumbelBank,
-    MaskedMLP,
     PolicyPredictor,
     gumbel_noise,
     relaxed_gradient,
     relaxed_selection,
 )
-from askless.training import Chains, Problem, States, Tensors
+from askless.training import Chains, Problem, States
 
 __all__ = ["RelaxedLearner", "Selection"]
 
 
 class Selection:
-    """One selection of Algorithm 1, relaxed, and its way back to the policy."""
+    """One selection of Algorithm 1, relaxed, and its way back to the policy's logits."""
 
     def __init__(
         self,
-        policy: MaskedMLP,
-        rows: Tensors,
+        logits: Tensor,  # (b, features) of the policy
         states: States,
         gumbel: Tensor,  # (b, features)
         temperature: float,
         first: Tensor | None = None,  # (features,) scores of the first question
-        dropout: Dropout | None = None,
     ) -> None:
-        self._run = policy(rows.inputs(states.x, states.known), dropout)
         self._present, self._temperature = states.present, temperature
         blocked = states.blocked if first is None else _first_alone(states, first)
-        self._soft, self.pick = relaxed_selection(self._run.outputs, gumbel, blocked, temperature)
+        self._soft, self.pick = relaxed_selection(logits, gumbel, blocked, temperature)
         # (b, features) what is known then; what is asked already has no mass, so the paper's max is a sum.
         self.mask = states.known + (self._soft if self._present is None else self._soft * self._present)
 
-    def backward(self, g: Tensor) -> None:
-        """Add the policy's gradients, given that of the mask (b, features)."""
-        self._run.backward(
-            relaxed_gradient(g if self._present is None else g * self._present, self._soft, self._temperature)
-        )
+    def gradient(self, g: Tensor) -> Tensor:
+        """(b, features) that of the logits, given that of the mask (b, features)."""
+        return relaxed_gradient(g if self._present is None else g * self._present, self._soft, self._temperature)
 
 
 def _first_alone(states: States, first: Tensor) -> Tensor:
@@ -85,9 +79,10 @@ class RelaxedLearner(GreedyLearner):
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         gumbel = self.gumbel.draw(*states.asked.shape)
-        chosen = Selection(self.module.policy, self.rows, states, gumbel, temperature, self.first, self.dropout)
+        run = self.module.policy(self.rows.inputs(states.x, states.known), self.dropout)
+        chosen = Selection(run.outputs, states, gumbel, temperature, self.first)
         lesson = self._teach_predictor(states, chosen.mask, extra, self.dropout)
-        chosen.backward(lesson.mask_gradient())
+        run.backward(chosen.gradient(lesson.mask_gradient()))
         return lesson.loss, chosen.pick
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
@@ -107,8 +102,9 @@ class RelaxedLearner(GreedyLearner):
                 if not len(open_):
                     break
                 now = states.rows(open_)
-                chosen = Selection(module.policy, self.valid, now, gumbel[open_], temperature, self.first)
-                outputs = module.predictor(self.valid.inputs(now.x, chosen.mask)).outputs
+                logits = module.policy.evaluated(self.valid.inputs(now.x, now.known))
+                chosen = Selection(logits, now, gumbel[open_], temperature, self.first)
+                outputs = module.predictor.evaluated(self.valid.inputs(now.x, chosen.mask))
                 total, count = total + float(self.valid.loss(outputs, now.y).sum()), count + len(open_)
                 asked = states.asked.clone()
                 asked[open_, chosen.pick] = 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from askless.nn import Dropout, MaskedMLP
+from askless.nn import Dropout, MaskedNet
 from askless.training import States, Tensors
 
 __all__ = ["certainty", "rewards"]
 
 
 def certainty(
-    predictor: MaskedMLP, rows: Tensors, x: Tensor, known: Tensor, dropout: Dropout, mc_samples: int
+    predictor: MaskedNet, rows: Tensors, x: Tensor, known: Tensor, dropout: Dropout, mc_samples: int
 ) -> Tensor:
     """(b, outputs) class probabilities, or the standardised mean, averaged over passes with dropout.
 
@@ -33,7 +33,7 @@ def _belief(outputs: Tensor, rows: Tensors) -> Tensor:
 
 
 def rewards(
-    predictor: MaskedMLP, rows: Tensors, states: States, pick: Tensor, dropout: Dropout, mc_samples: int
+    predictor: MaskedNet, rows: Tensors, states: States, pick: Tensor, dropout: Dropout, mc_samples: int
 ) -> Tensor:
     """(b,) the sum over the outputs of how much each moves when the picked features (b,) are answered.
 

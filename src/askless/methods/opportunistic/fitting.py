@@ -41,10 +41,12 @@ def fit_opportunistic(
     """Train `method` on `problem`."""
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        module = new_policy_predictor(problem, method.hidden, method.shared, generator)
+        module = new_policy_predictor(problem, method.net, method.shared, generator)
         dropout = Dropout(method.dropout, generator, seed)
         sampler = uniform_sets(problem.max_features)  # the sets that random questions lead to
-        pretraining = SubsetLearner(module.predictor, problem, dropout, sampler, method.batch_size, seed)
+        pretraining = SubsetLearner(
+            module.predictor, problem, dropout, sampler, method.batch_size, seed, method.augment
+        )
         epochs = EPOCHS if method.epochs is None else method.epochs
         learner = _learner(method, module, problem, dropout, epochs, seed)
         phases = [

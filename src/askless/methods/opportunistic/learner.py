@@ -12,7 +12,7 @@ from askless.methods.opportunistic.certainty import rewards
 from askless.methods.opportunistic.replay import Experiences, Replay
 from askless.methods.opportunistic.streams import Streams, states_of
 from askless.models import NetPolicy
-from askless.nn import Dropout, MaskedMLP, PolicyPredictor
+from askless.nn import Dropout, MaskedNet, PolicyPredictor
 from askless.training import Problem, States, Tensors, exported_predictor, mean_loss, validation_rollout
 
 __all__ = ["OpportunisticLearner", "chosen", "td_targets"]
@@ -24,7 +24,7 @@ def chosen(scores: Tensor, blocked: Tensor) -> Tensor:
 
 
 def td_targets(
-    policy: MaskedMLP, target: MaskedMLP, rows: Tensors, after: States, reward: Tensor, ended: Tensor, discount: float
+    policy: MaskedNet, target: MaskedNet, rows: Tensors, after: States, reward: Tensor, ended: Tensor, discount: float
 ) -> Tensor:
     """(b,) what the value of a question should be: its reward, and what the states `after` it are worth.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
-from askless.methods.settings import NETWORK, Flag, Number, Pair
+from askless.methods.settings import DENSE, Flag, Number, Pair
 
 if TYPE_CHECKING:
     from askless.training import Checkpoint, Problem, Progress
@@ -39,7 +39,7 @@ class Opportunistic(NetMethod):
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks enough of them.
     """
 
-    limits = NETWORK | {
+    limits = DENSE | {
         "shared": Flag(),
         "mc_samples": Number(1, whole=True),
         "discount": Number(0, 1),

@@ -44,9 +44,9 @@ def gate_scores(
     """(features,) how long each gate stays open, and the history."""
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        module = GatedNetwork(len(problem.schema), new_predictor(problem, method.hidden, generator))
+        module = GatedNetwork(len(problem.schema), new_predictor(problem, method.net, generator))
         dropout = Dropout(method.dropout, generator, seed)
-        rows = SubsetLearner(module.predictor, problem, dropout, full_sets, method.batch_size, seed)
+        rows = SubsetLearner(module.predictor, problem, dropout, full_sets, method.batch_size, seed, method.augment)
         penalties = [0.0, *(_blind_loss(problem) * np.geomspace(*method.penalties, method.stages)).tolist()]
         path = torch.full((len(penalties), len(problem.schema)), torch.nan)  # means after each penalty
         learners = [
@@ -126,7 +126,7 @@ class GateLearner:
         means = module.means
         noise = torch.randn(len(batch), len(means), generator=dropout.generator, dtype=means.dtype)
         gates = Gates(means, noise, self.sigma)
-        x, y = rows.x.index_select(0, batch), rows.y.index_select(0, batch)
+        x, y = self.rows.examples(batch)
         present = None if rows.complete else rows.present.index_select(0, batch)
         mask = gates.mask if present is None else gates.mask * present
         run = module.predictor(rows.inputs(x, mask), dropout)
@@ -142,7 +142,7 @@ class GateLearner:
         valid, means = self.rows.valid, module.means
         self.path[self.stage] = means
         mask = means.clamp(0.0, 1.0) * valid.present
-        outputs = module.predictor(valid.inputs(valid.x, mask)).outputs
+        outputs = module.predictor.evaluated(valid.inputs(valid.x, mask))
         return {"loss": float(valid.loss(outputs, valid.y).mean()), "open": int((means > 0.0).sum())}
 
     def tensors(self) -> dict[str, Tensor]:

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from askless.nn import MaskedMLP
+from askless.nn import MaskedNet
 
 __all__ = ["SPEED", "GatedNetwork", "Gates", "expected_open", "expected_open_gradient"]
 
@@ -21,7 +21,7 @@ Decay pulls the means towards a half, where they started; faster ones feel it le
 class GatedNetwork(nn.Module):
     """A gate for each feature and the network that predicts from what comes through."""
 
-    def __init__(self, n_features: int, predictor: MaskedMLP) -> None:
+    def __init__(self, n_features: int, predictor: MaskedNet) -> None:
         super().__init__()
         self.moved = nn.Parameter(torch.zeros(n_features))
         self.predictor = predictor

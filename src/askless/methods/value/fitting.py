@@ -37,7 +37,7 @@ def fit_value(
     """Train `method` on `problem`."""
     with one_thread():
         generator = torch.Generator().manual_seed(seed)
-        module = new_policy_predictor(problem, method.hidden, method.shared, generator)
+        module = new_policy_predictor(problem, method.net, method.shared, generator)
         dropout = Dropout(method.dropout, generator, seed)
         n_batches = epoch_batches(problem, method.states_per_row, method.batch_size)
         epochs = enough_for_policy(n_batches) if method.epochs is None else method.epochs
@@ -50,6 +50,7 @@ def fit_value(
             random_starts=method.random_starts,
             generator=generator,
             seed=seed,
+            augment=method.augment,
         )
 
         def learner(with_dropout: Dropout | None) -> ValueLearner:

@@ -54,7 +54,7 @@ class ValueLearner(ChainLearner):
 
     def _now(self, states: States, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
         """The loss (b,) before another answer, and the entropy (b, 1), which no answer's value can exceed."""
-        outputs = self.module.predictor(inputs).outputs
+        outputs = self.module.predictor.evaluated(inputs)
         empty = ~states.known.any(dim=1, keepdim=True)
         outputs = torch.where(empty, self.problem.prior_outputs.to(outputs.dtype), outputs)
         loss = self.rows.loss(outputs, states.y)
@@ -97,14 +97,15 @@ class ValueLearner(ChainLearner):
             self.first.copy_(again.clamp(min=0.0, max=(1.0 - 1e-6) * best))
             self.first[chosen] = best
 
-    def policy(self, module: PolicyPredictor) -> NetValue:
-        """The policy for the torch-free runtime, as it is now."""
+    def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetValue:
+        """The policy for the torch-free runtime, as it is now; a `live` one cannot be kept."""
+        policy, predictor = ((net.live() if live else net.network()) for net in (module.policy, module.predictor))
         regression = self.problem.task == "regression"
         _, scale = self.problem.target_scale
         unit = scale**2 if regression else 1.0
         return NetValue(
-            module.policy.network(),
-            predictor=None if regression else module.predictor.network(),
+            policy,
+            predictor=None if regression else predictor,
             scale=scale,
             first=None if self.first is None else (self.first * unit).numpy(),
         )

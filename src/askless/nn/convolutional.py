@@ -1,0 +1,195 @@
+"""Residual convolutional networks over partial images.
+
+They live on the first GPU where there is one. Inputs go there and outputs and gradients come back within a pass, so
+that learners, which chain passes by hand, need not know.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from askless.core import Grid
+from askless.core.state import Answer, State
+from askless.models import ConvNetwork, NetworkLike
+from askless.nn.base import MaskedNet, PolicyPredictor
+from askless.nn.residual import SIZES, ClassHead, PatchHead, Trunk
+
+__all__ = ["ConvNet", "ConvPass", "LiveConv", "conv_pair", "conv_predictor"]
+
+AT_ONCE = 128  # rows that are evaluated together, whose maps stay in the processor's cache
+AT_ONCE_ON_GPU = 4096
+
+
+def conv_predictor(grid: Grid, n_outputs: int, size: str, generator: torch.Generator) -> ConvNet:
+    """A convolutional network for predictions."""
+    trunk = Trunk(grid.channels, SIZES[size], generator)
+    return ConvNet(grid, trunk, ClassHead(trunk.width, n_outputs, generator)).to(best_device())
+
+
+def conv_pair(grid: Grid, n_outputs: int, size: str, *, shared: bool, generator: torch.Generator) -> PolicyPredictor:
+    """Convolutional networks for a policy and a predictor."""
+    predictor = conv_predictor(grid, n_outputs, size, generator)
+    trunk = predictor.trunk if shared else Trunk(grid.channels, SIZES[size], generator)
+    policy = ConvNet(grid, trunk, PatchHead(trunk, grid, generator))
+    return PolicyPredictor(predictor, policy.to(best_device()))
+
+
+def best_device() -> torch.device:
+    """The GPU that torch sees, or the processor."""
+    return torch.device("cuda") if torch.cuda.is_available() else torch.device("cpu")
+
+
+class ConvNet(MaskedNet):
+    """A trunk over masked pixels and the mask, and a head."""
+
+    first_trials = 1 << 16  # an evaluation costs a thousand times that of a small dense network
+
+    def __init__(self, grid: Grid, trunk: Trunk, head: ClassHead | PatchHead) -> None:
+        super().__init__()
+        self.grid, self.n_columns = grid, grid.n_columns
+        self.trunk, self.head = trunk, head
+
+    @property
+    def device(self) -> torch.device:
+        """Where it lives."""
+        return next(self.parameters()).device
+
+    def forward(self, inputs: Tensor, dropout: Any = None) -> ConvPass:
+        """A training pass; batch normalisation stands in for dropout."""
+        self.train()
+        return ConvPass(self, inputs)
+
+    def evaluated(self, inputs: Tensor) -> Tensor:
+        """(b, outputs) by the running statistics of the normalisation."""
+        return torch.cat([self.headed(part).to(inputs.dtype) for part in self.maps(inputs)]).cpu()
+
+    @torch.no_grad()
+    def maps(self, inputs: Tensor) -> list[Tensor]:
+        """The trunk's maps (some, width, rows, columns) of some rows after another, in use."""
+        self.eval()
+        runs = torch.split(inputs, AT_ONCE if self.device.type == "cpu" else AT_ONCE_ON_GPU)
+        with self.precision():
+            return [self.trunk(self.pixels(run.to(self.device))) for run in runs]
+
+    @torch.no_grad()
+    def headed(self, h: Tensor) -> Tensor:
+        """(some, outputs) from a map, in use."""
+        self.eval()
+        with self.precision():
+            outputs: Tensor = self.head(h)
+        return outputs
+
+    def computed(self, inputs: Tensor) -> Tensor:
+        """(b, outputs) on the device, with autograd, in the mode that is set."""
+        with self.precision():
+            outputs: Tensor = self.head(self.trunk(self.pixels(inputs)))
+        return outputs
+
+    def pixels(self, inputs: Tensor) -> Tensor:
+        """(b, channels + 1, height, width) from what `masked_inputs` made; in memory the channels come last."""
+        values = self.grid.to_pixels(inputs[:, : self.n_columns])
+        mask = self.grid.upsample(inputs[:, self.n_columns :])
+        return torch.cat([values, mask[..., None]], dim=3).permute(0, 3, 1, 2)
+
+    def precision(self) -> Any:
+        """Sixteen bits on a GPU that has them without the narrow range of halves, else as it is."""
+        if self.device.type == "cuda" and torch.cuda.is_bf16_supported():
+            return torch.autocast("cuda", torch.bfloat16)
+        return nullcontext()
+
+    def network(self) -> ConvNetwork:
+        """The same network for the torch-free runtime; it keeps the weights of this moment."""
+        kind = "classes" if isinstance(self.head, ClassHead) else "patches"
+        return ConvNetwork(self.trunk.exported(self.grid), kind, self.head.arrays())
+
+    def live(self) -> NetworkLike:
+        """The module itself, which is faster than numpy."""
+        return LiveConv(self)
+
+
+class ConvPass:
+    """One pass in training, and its way back by autograd."""
+
+    def __init__(self, net: ConvNet, inputs: Tensor) -> None:
+        self._leaf = inputs.detach().to(net.device).requires_grad_()
+        with torch.enable_grad():
+            self._outputs = net.computed(self._leaf)
+        self.outputs = self._outputs.detach().to(inputs.dtype).cpu()  # (b, outputs)
+
+    def backward(self, gradient: Tensor) -> Tensor:
+        """Add the gradients of a loss to the parameters'; returns that of the inputs (b, inputs)."""
+        self._outputs.backward(gradient.to(self._outputs.device, self._outputs.dtype))  # type: ignore[no-untyped-call]
+        assert self._leaf.grad is not None
+        return self._leaf.grad.cpu()
+
+    def input_gradient(self, g: Tensor) -> Tensor:
+        """(b, inputs) what `backward` returned."""
+        return g
+
+
+class LiveConv:
+    """A convolutional network that answers as its exported self would, while it is trained."""
+
+    def __init__(self, net: ConvNet) -> None:
+        self.net = net
+
+    def features(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """(n, hidden) the mean over the trunk's map."""
+        return _pooled(self._maps(x, known))
+
+    def hidden(self, state: State) -> np.ndarray:
+        """(n, hidden), or (hidden,) for a single case."""
+        return _alone(_pooled(self._of(state)), state)
+
+    def outputs(self, state: State) -> np.ndarray:
+        """(n, outputs), or (outputs,) for a single case."""
+        parts = [self.net.headed(part) for part in self._of(state)]
+        return _alone(torch.cat(parts).float().cpu().numpy(), state)
+
+    def _of(self, state: State) -> list[Tensor]:
+        """The trunk's maps, which the state's memo keeps: another network may stand on the same trunk."""
+        if self.net.trunk not in state.memo:
+            state.memo[self.net.trunk] = self._maps(state.x, state.known)
+        maps: list[Tensor] = state.memo[self.net.trunk]
+        return maps
+
+    def _maps(self, x: np.ndarray, known: np.ndarray) -> list[Tensor]:
+        inputs = np.concatenate([x, known.astype(x.dtype)], axis=1)
+        return self.net.maps(torch.from_numpy(inputs))
+
+    @property
+    def n_features(self) -> int:
+        """How many patches there are."""
+        return self.net.grid.n_patches
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs there are."""
+        return self.net.network().n_outputs
+
+    @property
+    def n_hidden(self) -> int:
+        """How many channels the trunk's map has."""
+        return self.net.trunk.width
+
+    def config(self) -> dict[str, Any]:
+        """That of the exported network."""
+        return self.net.network().config()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Those of the exported network."""
+        return self.net.network().arrays()
+
+
+def _pooled(maps: list[Tensor]) -> np.ndarray:
+    pooled: np.ndarray = torch.cat([h.mean(dim=(2, 3)) for h in maps]).float().cpu().numpy()
+    return pooled
+
+
+def _alone(outputs: np.ndarray, state: State) -> np.ndarray:
+    return outputs[0] if type(state.told) is Answer or len(state) == 1 else outputs

@@ -1,0 +1,201 @@
+"""Residual trunks (He et al. 2016) and the two heads that stand on them: one for classes, one for patches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from askless.core import Grid
+from askless.models.convolutional import Block as FoldedBlock
+from askless.models.convolutional import Convolution, ConvTrunk
+
+__all__ = ["SIZES", "ClassHead", "PatchHead", "Size", "Trunk"]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How wide and deep a trunk is. Each stage after the first halves the image's sides."""
+
+    stride: int  # of the first convolution
+    widths: tuple[int, ...]  # channels of each stage
+    blocks: int  # in each stage, of two convolutions each
+
+
+SIZES = {
+    "conv_tiny": Size(stride=1, widths=(8, 16), blocks=1),
+    "conv_small": Size(stride=2, widths=(24, 48, 96), blocks=1),
+    "resnet18": Size(stride=1, widths=(64, 128, 256, 512), blocks=2),
+}
+
+
+class Normalised(nn.Module):
+    """A convolution without bias and the batch normalisation after it, which a file holds as one convolution."""
+
+    def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.kernel, self.stride = kernel, stride
+        self.weight = _normal((outputs, inputs, kernel, kernel), kernel**2 * outputs, generator)
+        self.norm = nn.BatchNorm2d(outputs)
+
+    def forward(self, h: Tensor) -> Tensor:
+        """(b, outputs, height, width), not rectified."""
+        h = functional.conv2d(h, self.weight, stride=self.stride, padding=self.kernel // 2)
+        return self.norm(h)  # type: ignore[no-any-return]
+
+    def folded(self) -> Convolution:
+        """Both as one, as they are in use."""
+        scale, shift = _scale_and_shift(self.norm)
+        weight = self.weight.detach() * scale[:, None, None, None]  # (outputs, inputs, kernel, kernel)
+        flat = weight.permute(2, 3, 1, 0).reshape(-1, len(weight))
+        return Convolution(_array(flat), _array(shift), self.kernel, self.stride)
+
+
+class Block(nn.Module):
+    """Two convolutions beside a shortcut."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.first = Normalised(inputs, outputs, 3, stride, generator)
+        self.second = Normalised(outputs, outputs, 3, 1, generator)
+        changes = inputs != outputs or stride != 1
+        self.shortcut = Normalised(inputs, outputs, 1, stride, generator) if changes else None
+
+    def forward(self, h: Tensor) -> Tensor:
+        """(b, outputs, height, width)"""
+        beside = h if self.shortcut is None else self.shortcut(h)
+        return functional.relu_(self.second(functional.relu_(self.first(h))) + beside)
+
+    def folded(self) -> FoldedBlock:
+        """As it is in use."""
+        shortcut = None if self.shortcut is None else self.shortcut.folded()
+        return FoldedBlock(self.first.folded(), self.second.folded(), shortcut)
+
+
+class Trunk(nn.Module):
+    """From an image's channels and its mask (b, channels + 1, height, width) to a coarse map of many channels."""
+
+    def __init__(self, channels: int, size: Size, generator: torch.Generator) -> None:
+        super().__init__()
+        self.stem = Normalised(channels + 1, size.widths[0], 3, size.stride, generator)
+        self.blocks: Any = nn.ModuleList(_blocks(size, generator))
+        self.width = size.widths[-1]
+        self.shrinks = [size.stride, *(2 for _ in size.widths[1:])]  # strides on the way
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """(b, width, rows, columns)"""
+        h = functional.relu_(self.stem(pixels))
+        for block in self.blocks:
+            h = block(h)
+        return h
+
+    def exported(self, grid: Grid) -> ConvTrunk:
+        """The same trunk for the torch-free runtime, as it is in use."""
+        return ConvTrunk(grid, self.stem.folded(), tuple(block.folded() for block in self.blocks))
+
+    def side(self, pixels: int) -> int:
+        """The side of the map, from that of the image."""
+        for stride in self.shrinks:
+            pixels = -(-pixels // stride)
+        return pixels
+
+
+def _blocks(size: Size, generator: torch.Generator) -> Iterator[Block]:
+    widths = [size.widths[0], *size.widths]
+    for stage, (inputs, outputs) in enumerate(pairwise(widths)):
+        for block in range(size.blocks):
+            halves = stage > 0 and block == 0
+            yield Block(inputs if block == 0 else outputs, outputs, 2 if halves else 1, generator)
+
+
+class ClassHead(nn.Module):
+    """The mean over the map, then a linear layer."""
+
+    def __init__(self, width: int, outputs: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.weight = _uniform((outputs, width), width, generator)
+        self.bias = _uniform((outputs,), width, generator)
+
+    def forward(self, h: Tensor) -> Tensor:
+        """(b, outputs)"""
+        return functional.linear(h.mean(dim=(2, 3)), self.weight, self.bias)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The weights as the runtime takes them."""
+        return {"weight": _array(self.weight.t()), "bias": _array(self.bias)}
+
+
+class PatchHead(nn.Module):
+    """One number for each patch: a transposed convolution up to the grid's size, then one of 1 x 1.
+
+    Where the sides do not divide one another, each patch reads the nearest place of the map.
+    """
+
+    def __init__(self, trunk: Trunk, grid: Grid, generator: torch.Generator) -> None:
+        super().__init__()
+        sides = trunk.side(grid.height), trunk.side(grid.width)
+        self.factor = max(-(-grid.rows // sides[0]), -(-grid.columns // sides[1]))
+        hidden = min(trunk.width, 64)
+        self.up = _normal((trunk.width, hidden, self.factor, self.factor), trunk.width, generator)
+        self.norm = nn.BatchNorm2d(hidden)
+        self.weight = _uniform((1, hidden, 1, 1), hidden, generator)
+        self.bias = _uniform((1,), hidden, generator)
+        large = [side * self.factor for side in sides]
+        self.rows, self.columns = _nearest(large[0], grid.rows), _nearest(large[1], grid.columns)
+
+    def forward(self, h: Tensor) -> Tensor:
+        """(b, patches)"""
+        h = functional.relu_(self.norm(functional.conv_transpose2d(h, self.up, stride=self.factor)))
+        h = functional.conv2d(h, self.weight, self.bias)[:, 0]  # (b, rows, columns) of the large map
+        if self.rows is not None:
+            h = h[:, self.rows]
+        if self.columns is not None:
+            h = h[:, :, self.columns]
+        return h.flatten(1)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The weights as the runtime takes them, with the normalisation folded in."""
+        scale, shift = _scale_and_shift(self.norm)
+        up = self.up.detach() * scale[None, :, None, None]  # (width, hidden, factor, factor)
+        return {
+            "up_weight": _array(up.permute(0, 2, 3, 1).flatten(1)),  # (width, factor * factor * hidden)
+            "up_bias": _array(shift),
+            "weight": _array(self.weight[:, :, 0, 0].t()),
+            "bias": _array(self.bias),
+        }
+
+
+def _nearest(have: int, want: int) -> list[int] | None:
+    """The place among `have` that is nearest to each of `want` equal parts; None where they are the same."""
+    return None if have == want else [int((i + 0.5) * have / want) for i in range(want)]
+
+
+def _scale_and_shift(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
+    """What a normalisation does to each channel in use."""
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    scale = norm.weight.detach() / torch.sqrt(norm.running_var + norm.eps)
+    return scale, norm.bias.detach() - norm.running_mean * scale
+
+
+def _normal(shape: tuple[int, ...], fan: int, generator: torch.Generator) -> nn.Parameter:
+    """Weights before rectified units (He et al. 2015)."""
+    return nn.Parameter(torch.empty(shape).normal_(0.0, math.sqrt(2.0 / fan), generator=generator))
+
+
+def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> nn.Parameter:
+    """Torch's usual initial values of a linear layer."""
+    bound = 1.0 / math.sqrt(inputs)
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    array: np.ndarray = tensor.detach().cpu().contiguous().numpy().copy()
+    return array
