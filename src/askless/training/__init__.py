@@ -17,6 +17,7 @@ from askless.training.predictor import (
     train_predictor,
     with_spread,
 )
+from askless.training.prices import gain_per_price, price_rates, static_rates
 from askless.training.progress import Progress, progress_bar
 from askless.training.subsets import (
     Sampler,
@@ -54,6 +55,7 @@ __all__ = [
     "finished",
     "first_question",
     "full_sets",
+    "gain_per_price",
     "mean_loss",
     "mixed_sets",
     "new_policy_predictor",
@@ -61,10 +63,12 @@ __all__ = [
     "one_thread",
     "prefix_sets",
     "pretraining",
+    "price_rates",
     "progress_bar",
     "revealed",
     "seldom_validated",
     "some_rows",
+    "static_rates",
     "train",
     "train_predictor",
     "training_summary",

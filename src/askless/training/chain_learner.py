@@ -57,7 +57,11 @@ class ChainLearner(ABC):
         """Find the first question, once: after pretraining, when the predictor knows all single features alike."""
         if self.exact_first and not self.chains.first.any():
             gains = first_question(self.module.predictor, [self.rows, self.problem.tensors("valid")])
-            self.chains.first.copy_(same_everywhere(gains))
+            self.chains.first.copy_(self._first_scores(same_everywhere(gains)))
+
+    def _first_scores(self, gains: Tensor) -> Tensor:
+        """(features,) scores of the first question, from what each gains."""
+        return gains
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
         """Random batches of states."""
@@ -88,6 +92,12 @@ class ChainLearner(ABC):
         run = self.module.predictor(inputs, dropout)
         sums = run.backward(self.rows.loss_gradient(run.outputs, y).div_(b))
         return Lesson(self.rows.loss(run.outputs, y).sum() / b, run, sums[:b], states.x, self.rows.layout)
+
+    def _outputs_now(self, states: States, inputs: Tensor) -> Tensor:
+        """(b, outputs) what the predictor says before another answer; where nothing is known, the prior."""
+        outputs = self.module.predictor(inputs).outputs
+        empty = ~states.known.any(dim=1, keepdim=True)
+        return torch.where(empty, self.problem.prior_outputs.to(outputs.dtype), outputs)
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The zero-temperature loss: that of real roll-outs, after each answer."""

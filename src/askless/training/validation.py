@@ -24,6 +24,7 @@ def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem) -
             run,
             problem.schema,
             stopping=rule,
+            costs=problem.costs,
             missing=problem.missing,
             allow_truth=True,  # training knows it anyway
         )
@@ -33,10 +34,16 @@ def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem) -
 
 
 def mean_loss(trajectory: Trajectory, problem: Problem) -> float:
-    """The mean loss of the predictions after each answer: in nats, or squared in standard deviations."""
-    predictions = trajectory.predictions[:, 1:]  # (n, k, outputs)
-    if predictions.shape[1] == 0:
+    """The mean loss of the predictions at each budget: in nats, or squared in standard deviations.
+
+    The budgets are 1, 2, ... questions; where questions have prices, as much money as these cost on average.
+    """
+    if trajectory.order.shape[1] == 0:
         return float("inf")
+    if problem.priced:
+        predictions = np.stack([trajectory.within(money) for money in problem.money], axis=1)
+    else:
+        predictions = trajectory.predictions[:, 1:]  # (n, budgets, outputs)
     _, y = problem.validation_sample
     if problem.task == "regression":
         _, scale = problem.target_scale

@@ -17,7 +17,7 @@ from askless.nn import (
     relaxed_gradient,
     relaxed_selection,
 )
-from askless.training import Chains, Problem, States, Tensors
+from askless.training import Chains, Problem, States, Tensors, price_rates
 
 __all__ = ["RelaxedLearner", "Selection"]
 
@@ -38,15 +38,14 @@ class Selection:
         self._run = policy(rows.inputs(states.x, states.known), dropout)
         self._present, self._temperature = states.present, temperature
         blocked = states.blocked if first is None else _first_alone(states, first)
-        self._soft, self.pick = relaxed_selection(self._run.outputs, gumbel, blocked, temperature)
+        self.soft, self.pick = relaxed_selection(self._run.outputs, gumbel, blocked, temperature)
         # (b, features) what is known then; what is asked already has no mass, so the paper's max is a sum.
-        self.mask = states.known + (self._soft if self._present is None else self._soft * self._present)
+        self.mask = states.known + (self.soft if self._present is None else self.soft * self._present)
 
-    def backward(self, g: Tensor) -> None:
-        """Add the policy's gradients, given that of the mask (b, features)."""
-        self._run.backward(
-            relaxed_gradient(g if self._present is None else g * self._present, self._soft, self._temperature)
-        )
+    def backward(self, mask: Tensor, selection: Tensor | None = None) -> None:
+        """Add the policy's gradients, given that of the mask (b, features), and of the selection itself, if any."""
+        g = mask if self._present is None else mask * self._present
+        self._run.backward(relaxed_gradient(g if selection is None else g + selection, self.soft, self._temperature))
 
 
 def _first_alone(states: States, first: Tensor) -> Tensor:
@@ -87,8 +86,23 @@ class RelaxedLearner(GreedyLearner):
         gumbel = self.gumbel.draw(*states.asked.shape)
         chosen = Selection(self.module.policy, self.rows, states, gumbel, temperature, self.first, self.dropout)
         lesson = self._teach_predictor(states, chosen.mask, extra, self.dropout)
-        chosen.backward(lesson.mask_gradient())
+        gradient, rates = lesson.mask_gradient(), price_rates(self.problem, states)
+        if rates is None:
+            chosen.backward(gradient)
+        else:
+            self._for_the_money(gradient, chosen, states, rates)
         return lesson.loss, chosen.pick
+
+    def _for_the_money(self, gradient: Tensor, chosen: Selection, states: States, rates: Tensor) -> None:
+        """Let the policy learn from minus the gain for the money, (loss - loss now) * (selection . rates).
+
+        Both losses are taken without dropout, which would make every answer look worse than none.
+        """
+        rows = self.rows
+        now = rows.loss(self._outputs_now(states, rows.inputs(states.x, states.known)), states.y)
+        after = rows.loss(self.module.predictor(rows.inputs(states.x, chosen.mask)).outputs, states.y)
+        rate = (chosen.soft * rates).sum(dim=1, keepdim=True)
+        chosen.backward(gradient * rate, rates * ((after - now) / len(after))[:, None])
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The zero-temperature loss; where it is watched, the relaxed loss at the present temperature too."""
