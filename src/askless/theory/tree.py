@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.core import Policy, Predictor, Progress, Uniform, decide
+from askless.core import Asker, Policy, Predictor, Progress, decide
 from askless.theory.records import Bools, Floats, Ints, Partial
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def _pick(problem: DiscreteProblem, policy: Choice, partial: Partial) -> Ints:
     else:
         state = problem.state(partial)
         nothing = np.zeros(len(partial))
-        progress = Progress(state, nothing, nothing, problem.posterior(partial))
-        pick, _ = decide(policy, progress, ~state.asked, Uniform(), ())
+        asker = Asker(policy, problem, problem.schema)
+        pick, _ = decide(Progress(state, nothing, nothing, problem.posterior(partial), asker), ())
     again = (pick >= 0) & np.take_along_axis(partial.asked, np.maximum(pick, 0)[:, None], axis=1)[:, 0]
     if again.any():
         raise ValueError(f"the policy asks {problem.schema.names[pick[again][0]]!r} a second time")
