@@ -18,8 +18,6 @@ __all__ = ["Trajectory"]
 Again = Callable[[int, Sequence[int]], tuple[Candidate, ...]]
 """Asks a case again: the candidates, given its row and what it was asked so far."""
 
-CENT = 1e-9  # sums of prices are rounded: a budget of 0.3 pays for 0.1 three times
-
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -47,16 +45,6 @@ class Trajectory:
         if k < 0:
             raise ValueError(f"the number of answers is {k}; it must be at least 0")
         return self.predictions[:, min(k, self.order.shape[1])]
-
-    def within(self, money: float) -> np.ndarray:
-        """(n, outputs), the predictions after spending at most so much: the last ones that were paid for."""
-        if not money >= 0:
-            raise ValueError(f"the money to spend is {money}; it must be at least 0")
-        paid = np.count_nonzero(
-            self.cost <= money + CENT * (1.0 + money), axis=1
-        )  # (n,) at least 1: before the first question
-        predictions: np.ndarray = self.predictions[np.arange(len(self)), paid - 1]
-        return predictions
 
     def selected(self, k: int) -> np.ndarray:
         """(n, features) bool: what was asked within the first k questions."""

@@ -17,8 +17,9 @@ from askless.training.data import Problem
 from askless.training.distributed import same_everywhere
 from askless.training.first import first_question
 from askless.training.predictor import exported_predictor
+from askless.training.prices import with_little_money
 from askless.training.subsets import bernoulli_sets
-from askless.training.validation import mean_loss, validation_rollout
+from askless.training.validation import validation_loss
 
 __all__ = ["ChainLearner", "Lesson"]
 
@@ -71,6 +72,8 @@ class ChainLearner(ABC):
         """The mean one-step-ahead loss of the batch's states, which move on."""
         states = self.chains.states(batch)
         extra = self._random_sets(states.first_rows(round(self.chains.random_starts * len(batch))))
+        if self.problem.priced:
+            states = with_little_money(states, self.problem, self.chains.generator)
         loss, pick = self._gradients(states, extra, temperature)
         self.chains.move(batch, pick)
         return loss
@@ -102,7 +105,7 @@ class ChainLearner(ABC):
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The zero-temperature loss: that of real roll-outs, after each answer."""
         policy, predictor = self.policy(module), exported_predictor(module.predictor, self.problem)
-        return {"loss": mean_loss(validation_rollout(policy, predictor, self.problem), self.problem)}
+        return {"loss": validation_loss(policy, predictor, self.problem)}
 
     @abstractmethod
     def policy(self, module: PolicyPredictor) -> Policy:

@@ -53,24 +53,19 @@ class Problem:
     @property
     def priced(self) -> bool:
         """Whether questions have prices that training should heed."""
-        return not isinstance(self.costs, Uniform)
+        return not getattr(self.costs, "equal", False)
 
     @cached_property
     def first_prices(self) -> np.ndarray:
         """(features,) the price of each question where nothing is known yet."""
         nothing = np.zeros((1, len(self.schema)), dtype=bool)
         state = State(np.zeros((1, self.schema.n_columns), dtype=np.float32), nothing, nothing)
-        return np.asarray(self.costs.prices(state)[0], dtype=np.float64)
+        return np.array(self.costs.prices(state)[0], dtype=np.float64)
 
     @property
     def mean_price(self) -> float:
         """What a first question costs on average; 1 where all are free."""
         return float(self.first_prices.mean()) or 1.0
-
-    @property
-    def money(self) -> np.ndarray:
-        """(max_features,) budgets of money: for 1, 2, ... questions of the mean price."""
-        return self.mean_price * np.arange(1, self.max_features + 1)
 
     @cached_property
     def target_scale(self) -> tuple[float, float]:

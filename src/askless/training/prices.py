@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,10 +11,12 @@ from torch import Tensor
 from askless.core import State
 from askless.training.chains import States
 from askless.training.data import Problem
+from askless.training.subsets import Sampler
 
-__all__ = ["gain_per_price", "price_rates", "static_rates"]
+__all__ = ["affordable", "gain_per_price", "paid_sets", "price_rates", "static_rates", "with_little_money"]
 
 FREE = 0.1  # what is free counts as this share of the lowest price, so that a ratio to it is a number
+SHORT = 0.3  # share of the training states that cannot pay for everything
 
 
 def price_rates(problem: Problem, states: States) -> Tensor | None:
@@ -41,6 +45,34 @@ def static_rates(problem: Problem, asked: list[int]) -> np.ndarray:
 def gain_per_price(gain: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """Gains times rates; a loss stays what it is, so that no low price flatters it and no high one hides it."""
     return np.where(gain > 0, gain * rates, gain)
+
+
+def affordable(problem: Problem, n: int, generator: torch.Generator) -> Tensor:
+    """(n, features) bool: what n cases can pay for a question: everything, or no more than some feature costs.
+
+    In use a budget of money rules out what is too dear, so training has to see what is best of the rest.
+    """
+    prices = torch.from_numpy(problem.first_prices)
+    limits = prices[torch.randint(len(prices), (n, 1), generator=generator)]
+    rich = torch.rand(n, 1, generator=generator) >= SHORT
+    return rich | (prices <= limits)
+
+
+def paid_sets(sampler: Sampler, problem: Problem) -> Sampler:
+    """The sets that a sampler draws among what the cases can pay."""
+
+    def draw(askable: Tensor, generator: torch.Generator) -> Tensor:
+        return sampler(askable & affordable(problem, len(askable), generator), generator)
+
+    return draw
+
+
+def with_little_money(states: States, problem: Problem, generator: torch.Generator) -> States:
+    """The states, some of which cannot pay for everything; each can pay for something that is not asked yet."""
+    can = affordable(problem, len(states.asked), generator).to(states.x.dtype)
+    left = can * (1 - states.blocked)
+    can = torch.where(left.any(dim=1, keepdim=True), can, 1.0)
+    return replace(states, askable=can if states.askable is None else can * states.askable)
 
 
 def _rates(problem: Problem, prices: np.ndarray) -> np.ndarray:
