@@ -81,9 +81,10 @@ def test_a_batch_keeps_to_number_and_money(twins):
 
 def test_a_batch_of_one_is_the_ordinary_way(twins):
     values, _ = twins.sample(50, np.random.default_rng(3))
+    how = {"stopping": MaxFeatures(3)}
     a, b = (
-        rollout(twins.greedy, twins, twins.cases(values), twins.schema, stopping=MaxFeatures(3), **how)
-        for how in ({}, {"batch": 1, "reference": stored(twins)})
+        rollout(twins.greedy, twins, twins.cases(values), twins.schema, **how, **more)
+        for more in ({}, {"batch": 1, "reference": stored(twins)})
     )
     assert (a.order == b.order).all()
 
@@ -92,7 +93,9 @@ def test_what_waits_is_not_in_the_same_batch(twins):
     schema = twins.schema
     rule = Precedence.of({"a": ["b"]}, schema)
     values, _ = twins.sample(20, np.random.default_rng(4))
-    t = rollout(twins.greedy, twins, twins.cases(values), schema, precedence=rule, reference=stored(twins), batch=3)
+    available = np.tile([name.islower() for name in twins.features], (20, 1))
+    how = {"precedence": rule, "reference": stored(twins), "available": available}
+    t = rollout(twins.greedy, twins, twins.cases(values), schema, batch=3, **how)
     a, b = schema.index("a"), schema.index("b")
     for order in t.order.tolist():
         assert order.index(a) // 3 > order.index(b) // 3

@@ -77,3 +77,20 @@ def test_rows_that_do_not_fit(change):
     assert good.checked(SCHEMA, 2) is good
     with pytest.raises(ValueError, match="the stored rows do not fit"):
         Reference(**{**good.arrays(), **change}).checked(SCHEMA, 2)
+
+
+def test_copies():
+    rng = np.random.default_rng(0)
+    schema = schema_of([1, 1, 2, 1, 1, 2])
+    a, noise = rng.normal(size=300), rng.normal(size=300)
+    kind = rng.integers(2, size=300)
+    columns = [a, -3 * a + 1, kind, 1 - kind, a + noise, np.zeros(300), 1 - kind, kind]
+    x = np.column_stack(columns).astype(np.float32)
+    reference = Reference(x, np.ones((300, 6), dtype=bool), kind)
+    known = np.eye(6, dtype=bool)
+    again = [np.flatnonzero(row).tolist() for row in reference.repeats(known, schema)]
+    # other units, categories in another order; not what is only like it, nor what is the same in all rows
+    assert again == [[1], [0], [5], [], [], [2]]
+    assert reference.repeats(np.array([[True, False, True, False, False, False]]), schema)[0].tolist() == [
+        False, True, False, False, False, True
+    ]  # fmt: skip

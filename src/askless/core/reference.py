@@ -15,6 +15,7 @@ from askless.core.state import State
 __all__ = ["Reference"]
 
 ROWS_AT_ONCE = 8192  # imagined records
+ALIKE = 0.995  # columns with at least this correlation say the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +97,33 @@ class Reference:
             told = np.asarray(predictor.predict(self.told(part, rows[who], asked, schema)))
             parts.append(told.reshape(len(who), k, -1))
         return case, feature, np.concatenate(parts)
+
+    def repeats(self, known: np.ndarray, schema: Schema) -> np.ndarray:
+        """(n, features) bool: what says nothing new beside what is `known` (n, features), as far as the rows tell."""
+        again: np.ndarray = known.astype(np.float32) @ self._copies(schema) > 0.5
+        return again
+
+    def _copies(self, schema: Schema) -> np.ndarray:
+        """(features, features) 1 where the second is a copy of the first: each column follows one of the first's.
+
+        Other units, or the order of categories, do not matter. Where all rows agree nothing can be said.
+        """
+        if "copies" not in self.__dict__:
+            centred = self.x - self.x.mean(axis=0)
+            length = np.sqrt((centred**2).sum(axis=0))
+            varies = length > 1e-6
+            unit = np.where(varies, centred / np.where(varies, length, 1.0), 0.0)
+            alike = np.abs(unit.T @ unit)  # (columns, columns) correlations
+            most = np.maximum.reduceat(
+                alike, schema.starts, axis=0
+            )  # (features, columns): the best column of the first
+            follows = (most >= ALIKE) | ~varies
+            copies = np.logical_and.reduceat(follows, schema.starts, axis=1)
+            copies &= np.logical_or.reduceat(varies, schema.starts)
+            np.fill_diagonal(copies, False)
+            self.__dict__["copies"] = copies.astype(np.float32)
+        known: np.ndarray = self.__dict__["copies"]
+        return known
 
     # Files
 

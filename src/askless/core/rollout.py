@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like, device, take_columns
+from askless.core.arrays import Array, array_namespace, constant_like, device, take_columns, to_numpy
 from askless.core.batches import choose_batch
 from askless.core.choice import ceiling_of, close, decide
 from askless.core.costs import CostModel, Uniform
@@ -121,13 +121,3 @@ def _without_gaps(t: Trajectory) -> Trajectory:
         predictions=np.take_along_axis(t.predictions, after[:, :, None], axis=1),
         cost=np.take_along_axis(t.cost, after, axis=1),
     )
-
-
-def to_numpy(array: Array) -> np.ndarray:
-    """Any array as numpy, from whatever library and device."""
-    if isinstance(array, np.ndarray):
-        return array
-    if hasattr(array, "detach"):
-        array = array.detach().cpu()
-    result: np.ndarray[Any, Any] = np.from_dlpack(array)
-    return result

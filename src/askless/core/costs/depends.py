@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from askless.core.arrays import Array, array_namespace, constant_like
+import numpy as np
+
+from askless.core.arrays import Array, array_namespace, constant_like, to_numpy
 from askless.core.schema import Schema
 from askless.core.state import State
 
@@ -15,9 +18,8 @@ class Depends:
     """Prices as a function of what is known: `function(state)` gives (n, features), or (features,) for all cases.
 
     The state holds encoded columns `x`, and the masks `asked` (asked and paid for) and `known`, in the order of the
-    schema's features. For use from Python: a function cannot be saved in a model file.
+    schema's features; numpy arrays, always. For use from Python: a function cannot be saved in a model file.
 
-    >>> import numpy as np
     >>> def rising(state):  # each question costs one more than the one before
     ...     return np.broadcast_to(1.0 + state.asked.sum(axis=1, keepdims=True), state.asked.shape)
     >>> asked = np.array([[True, False]])
@@ -25,7 +27,7 @@ class Depends:
     [[2.0, 2.0]]
     """
 
-    def __init__(self, function: Callable[[State], Array]) -> None:
+    def __init__(self, function: Callable[[State], Any]) -> None:
         if not callable(function):
             raise ValueError(f"prices depend on {function!r}; it must be a function of a state")
         self.function = function
@@ -40,7 +42,8 @@ class Depends:
     def prices(self, state: State) -> Array:
         """(n, features), checked each time."""
         xp = array_namespace(state.x)
-        prices = constant_like(self.function(state), state.x, dtype=xp.float64)
+        seen = State(to_numpy(state.x), to_numpy(state.asked), to_numpy(state.known))
+        prices = constant_like(np.array(self.function(seen), dtype=np.float64), state.x)
         shape = tuple(state.asked.shape)
         if tuple(prices.shape) not in (shape, shape[1:]):
             raise ValueError(f"the function gives prices of shape {tuple(prices.shape)} for a state of shape {shape}")
