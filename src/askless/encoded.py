@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Cases, Grid
+from askless.core import Cases, Grid, Reference
 from askless.encoding import Encoder, ImageEncoder, TableEncoder
 from askless.tables import ParquetTable, Scratch, row_chunks, take_rows
 
-__all__ = ["SAMPLE", "encode_rows", "learn_encoder", "rows_at_once"]
+__all__ = ["SAMPLE", "encode_rows", "learn_encoder", "reference_sample", "rows_at_once"]
 
 SAMPLE = 200_000  # rows are enough to learn ranks, medians and categories from
 ROWS_AT_ONCE = 65_536  # at most so many rows are encoded together,
 VALUES_AT_ONCE = 1 << 22  # and so many encoded numbers: 16 MiB
+REFERENCE_VALUES = 1 << 18  # encoded numbers that a model stores of training rows: 1 MiB,
+REFERENCE_LEAST = 32  # but of so many rows
 
 
 def learn_encoder(
@@ -70,6 +72,24 @@ def encode_rows(
     if blocks is None:
         return Cases(x, present), rows
     return Cases(x, present), rows[blocks.shuffle(x, present, rng)]
+
+
+def reference_sample(cases: Cases, y: np.ndarray, task: str, n: int, seed: int) -> Reference | None:
+    """At most n training rows in random order, as many of each class as there are; None for none."""
+    n = min(n, max(REFERENCE_LEAST, REFERENCE_VALUES // cases.x.shape[1])) if n else 0
+    if not n:
+        return None
+    order = np.random.default_rng(seed).permutation(len(y))
+    if task == "classification":
+        place = np.empty(len(y), dtype=np.int64)  # how many of its class come before a row
+        for code in np.unique(y):
+            own = order[y[order] == code]
+            place[own] = np.arange(len(own))
+        order = order[np.argsort(place[order], kind="stable")]
+    rows = np.sort(order[:n])  # front to back: they may be on disk
+    back = np.argsort(np.argsort(order[:n]))
+    labels = y[rows].astype(np.int64 if task == "classification" else np.float64)
+    return Reference(np.array(cases.x[rows])[back], np.array(cases.present[rows])[back], labels[back])
 
 
 class _Blocks:

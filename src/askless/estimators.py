@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from askless import metrics
-from askless.core import Grid, Interview, Schema, StoppingRule, Trajectory
-from askless.core.stopping import as_rules
-from askless.encoded import encode_rows, learn_encoder
+from askless.asking import Asking
+from askless.core import Costs, Grid, Precedence, Schema, StoppingRule, cost_model
+from askless.core.costs import split_costs
+from askless.core.precedence import checked_precedence
+from askless.core.stopping import as_rules, check_rules
+from askless.encoded import encode_rows, learn_encoder, reference_sample
 from askless.exceptions import ModelFileError
 from askless.fitted import FittedModel, Task, checked_budget
 from askless.images import image_grid
@@ -24,32 +25,28 @@ from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.persistence import read_model, write_model
 from askless.tables import Scratch, holdout
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor", "load"]
 
 DEFAULT_BUDGET = 10
 
 
-class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
+class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
     """What both estimators share."""
-
-    _task: Task
-    _default_metric: str
 
     def __init__(
         self,
         max_features: int | None = None,
         method: str | Method = "greedy",
         groups: Mapping[str, Sequence[Any]] | None = None,
-        costs: Mapping[str, float] | None = None,
+        costs: Costs | None = None,
         stopping: StoppingRule | Sequence[StoppingRule] | None = None,
         missing: str = "skip",
         patch_size: int | None = None,
         random_state: Any = 0,
         validation_fraction: float = 0.2,
         verbose: bool | None = None,
+        precedence: Mapping[str, Sequence[str]] | None = None,
+        reference_rows: int = 256,
     ) -> None:
         self.max_features = max_features
         self.method = method
@@ -61,6 +58,8 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.validation_fraction = validation_fraction
         self.verbose = verbose
+        self.precedence = precedence
+        self.reference_rows = reference_rows
 
     # Learning
 
@@ -100,7 +99,10 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             X_valid = table_again(self, validation[0])
             y_valid = self._encode_target(validation[1], len(X_valid), known_classes=True)
             rows, held = np.arange(len(X)), np.arange(len(X_valid))
-        encoder = learn_encoder(X, rows, groups=self.groups, costs=self.costs, grid=grid, seed=seed)
+        named, costs = split_costs(self.costs)
+        encoder = learn_encoder(X, rows, groups=self.groups, costs=named, grid=grid, seed=seed)
+        prices = cost_model(None, encoder.schema, costs)
+        Precedence.of(self.precedence, encoder.schema)  # an error now, not after training
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
         train, rows = encode_rows(encoder, X, rows, room, seed)
         valid, held = encode_rows(encoder, X_valid, held, room, seed)
@@ -117,6 +119,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             budget,
             self.missing,  # type: ignore[arg-type]
             room,
+            prices,
         )
         with progress_bar(self.verbose) as progress:
             fitted = method.fit(problem, seed=seed, progress=progress, checkpoint=checkpoint)
@@ -133,6 +136,9 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             self._settings(method, encoder.schema, target),
             fitted.summary,
             getattr(self, "image_shape_", None),
+            costs,
+            checked_precedence(self.precedence),
+            reference_sample(train, y[rows], self._task, self.reference_rows, seed),
         )
         return self
 
@@ -143,9 +149,10 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"validation_fraction is {self.validation_fraction!r}; it must be between 0 and 1")
         if self.max_features is not None:
             checked_budget(self.max_features, 1)
-        for rule in as_rules(self.stopping):
-            if not hasattr(rule, "stops"):
-                raise ValueError(f"stopping has {rule!r}, which is not a stopping rule")
+        check_rules(as_rules(self.stopping), self._task)
+        if not is_integer(self.reference_rows) or self.reference_rows < 0:
+            raise ValueError(f"reference_rows is {self.reference_rows!r}; it must be an integer of at least 0")
+        checked_precedence(self.precedence)
         return find_method(self.method).check()
 
     def set_params(self, **params: Any) -> Self:
@@ -163,10 +170,6 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError("groups are for tables; the features of images are their pixels or patches")
         return None if shape is None else image_grid(shape, self.patch_size)
 
-    @abstractmethod
-    def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
-        """(n,) what the loss takes; a fit learns the classes, everything else must know them."""
-
     def _settings(self, method: Method, schema: Schema, target: Any) -> dict[str, Any]:
         """The parameters as JSON, from which `load` makes the estimator again; and the name of the target."""
         prices = {feature.name: feature.cost for feature in schema.features if feature.cost != 1.0}
@@ -180,75 +183,12 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             "patch_size": None if self.patch_size is None else int(self.patch_size),
             "random_state": int(self.random_state) if is_integer(self.random_state) else None,
             "validation_fraction": float(self.validation_fraction),
+            "precedence": None if self.precedence is None else checked_precedence(self.precedence),
+            "reference_rows": int(self.reference_rows),
             "named_columns": hasattr(self, "feature_names_in_"),
             "target": target if isinstance(target, str) else None,
         }
         return plain_json(settings)
-
-    # Asking
-
-    def rollout(
-        self,
-        X: Any,
-        max_features: int | None = None,
-        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
-        costs: Mapping[str, float] | None = None,
-        available: Any = None,
-        known: Any = None,
-    ) -> Trajectory:
-        """Ask every row of the table, and keep what was asked and predicted on the way.
-
-        Parameters
-        ----------
-        X : a table like the one of `fit`.
-        max_features : another budget than the one of `fit`.
-        stopping, costs : other rules and prices than those of `fit`.
-        available : which features can be asked of each row, (n, features) bool, or a list of names for all rows.
-        known : which features are known before the first question, and free; likewise.
-        """
-        check_is_fitted(self, "model_")
-        return self.model_.rollout(
-            table_again(self, X),
-            max_features=max_features,
-            stopping=stopping,
-            costs=costs,
-            available=available,
-            known=known,
-        )
-
-    def interview(
-        self,
-        known: Mapping[str, Any] | None = None,
-        unavailable: Iterable[str] = (),
-        max_features: int | None = None,
-        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
-        costs: Mapping[str, float] | None = None,
-    ) -> Interview:
-        """Begin to ask one case, question by question.
-
-        Parameters
-        ----------
-        known : what is known beforehand, by feature.
-        unavailable : features that cannot be had for this case.
-        max_features, stopping, costs : others than those of `fit`.
-        """
-        check_is_fitted(self, "model_")
-        return self.model_.interview(
-            known=known, unavailable=unavailable, max_features=max_features, stopping=stopping, costs=costs
-        )
-
-    def curve(self, X: Any, y: Any, metric: str | None = None, **options: Any) -> pd.DataFrame:
-        """The score after each number of answers: a frame with a row for each budget from 0 on.
-
-        `metric` is a name in `askless.metrics`; `options` go to `askless.metrics.curve`, such as `interval=0.95`
-        for a bootstrap confidence band over the cases.
-        """
-        chosen = metrics.metric(metric or self._default_metric)
-        if chosen.task != self._task:
-            raise ValueError(f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}")
-        trajectory = self.rollout(X)
-        target = self._encode_target(y, len(trajectory), known_classes=True)
-        return metrics.curve(trajectory, target, chosen, **options)
 
     # Files and facts
 
@@ -283,9 +223,10 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     method : how to learn, by name ("greedy", "value", "forward_selection", ...; `askless.methods.list_methods()` has
         all) or as a configured object such as `askless.methods.Greedy(hidden=(256, 256))`.
     groups : columns that are asked together, `{"blood pressure": ["sbp", "dbp"]}`.
-    costs : the price of features by name, 1 where not given. Prices are added up in `rollout` and interviews; they
-        do not change what is asked.
-    stopping : rules that end the questions before the budget does.
+    costs : the price of features by name, 1 where not given; or a cost model of `askless.core.costs`, such as
+        `Panels`. What is asked next is weighed against its price (docs/real_life.md).
+    stopping : rules of `askless.core.stopping` that end the questions before the budget does, such as
+        `Confidence(0.95) | MaxCost(20)`.
     missing : "skip": a missing value cannot be asked of that row; "answer": asking it counts, and the answer is
         "unknown".
     patch_size : for images, arrays of shape (n, height, width[, channels]): the side of the square patches that are
@@ -293,6 +234,9 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     random_state : an integer gives the same model each time.
     validation_fraction : share of the rows that training holds out to choose the best weights.
     verbose : whether to show a progress bar; None shows it in a terminal.
+    precedence : what may be asked only after other features, `{"result": ["consent"]}`.
+    reference_rows : how many encoded training rows the model keeps, to imagine answers from: batches and the rule
+        `DecisionStable` need them. 0 keeps none.
 
     Attributes
     ----------
@@ -380,6 +324,7 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
         settings = dict(model.settings)
         named, _ = settings.pop("named_columns"), settings.pop("target")
         settings["method"] = method_from_json(settings["method"])
+        settings["costs"] = model.costs or settings["costs"]
         estimator = kind(**settings, stopping=model.stopping or None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(f"{path} has settings that this askless does not know ({error})") from error

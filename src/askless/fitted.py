@@ -9,26 +9,33 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from askless.core import (
+    Asker,
+    Candidate,
     Cases,
     CostModel,
+    Costs,
     Interview,
     MaxFeatures,
     Missing,
     Part,
     Policy,
+    Precedence,
     Predictor,
+    Reference,
     Schema,
     State,
     StoppingRule,
     Trajectory,
     TruthPolicy,
+    askable,
     cost_model,
     rollout,
 )
+from askless.core.candidates import candidates_after
 from askless.core.costs import checked_price
 from askless.core.stopping import as_rules
 from askless.encoding import Encoder
-from askless.tables import row_chunks
+from askless.tables import row_chunks, take_rows
 
 __all__ = ["FittedModel", "checked_budget"]
 
@@ -53,6 +60,9 @@ class FittedModel:
     settings: dict[str, Any] = field(default_factory=dict)  # JSON: the estimator's parameters
     summary: dict[str, Any] = field(default_factory=dict)  # JSON: what training reported
     image_shape: tuple[int, ...] | None = None  # (height, width[, channels]) where the cases are images
+    costs: CostModel | None = None  # where one price for each feature, the schema's, does not say it all
+    precedence: dict[str, list[str]] = field(default_factory=dict)  # by feature: what is asked before it
+    reference: Reference | None = None  # training rows, from which answers are imagined
 
     @property
     def schema(self) -> Schema:
@@ -65,16 +75,19 @@ class FittedModel:
         *,
         max_features: int | None = None,
         stopping: StoppingRule | Sequence[StoppingRule] | None = None,
-        costs: Mapping[str, float] | CostModel | None = None,
+        costs: Costs | None = None,
         available: Any = None,
         known: Any = None,
+        batch: int = 1,
         first_row: int = 0,
     ) -> Trajectory:
         """Ask every row of the table; `first_row` is its place in a larger one, for the rows that errors name."""
-        prices = cost_model(costs, self.schema)
+        asker = self.asker(costs)
         rules = self._rules(max_features, stopping)
         available = self._mask(available, "available", len(table))
         known = self._mask(known, "known", len(table))
+        if not _is_whole(batch) or batch < 1:
+            raise ValueError(f"batch is {batch!r}; it must be an integer of at least 1")
         parts = []
         for rows, cases in self._chunks(table, first_row):
             part = rollout(
@@ -83,13 +96,17 @@ class FittedModel:
                 cases,
                 self.schema,
                 stopping=rules,
-                costs=prices,
+                costs=asker.costs,
                 missing=self.missing,
                 available=None if available is None else available[rows],
                 known=None if known is None else known[rows],
+                precedence=asker.precedence,
+                reference=self.reference,
+                batch=batch,
             )
             parts.append(part)
-        return replace(Trajectory.join(parts), outputs=self.classes or ("mean",))
+        again = _Again(self, table, asker, rules, available, known)
+        return replace(Trajectory.join(parts), outputs=self.classes or ("mean",), again=again)
 
     def interview(
         self,
@@ -98,20 +115,23 @@ class FittedModel:
         unavailable: Iterable[str] = (),
         max_features: int | None = None,
         stopping: StoppingRule | Sequence[StoppingRule] | None = None,
-        costs: Mapping[str, float] | CostModel | None = None,
+        costs: Costs | None = None,
     ) -> Interview:
         """Begin an interview of one case."""
         return Interview(
-            self.policy,
-            self.predictor,
-            self.schema,
+            self.asker(costs),
             self.encoder,
-            costs=cost_model(costs, self.schema),
             stopping=self._rules(max_features, stopping),
             describe=self.describe,
             known=known,
             unavailable=unavailable,
         )
+
+    def asker(self, costs: Costs | None = None) -> Asker:
+        """Who asks, with the prices of the fit or others."""
+        prices = cost_model(costs, self.schema, self.costs)
+        before = Precedence.of(self.precedence, self.schema)
+        return Asker(self.policy, self.predictor, self.schema, prices, before, self.reference)
 
     def describe(self, output: np.ndarray, state: State) -> dict[Any, float]:
         """The prediction of a batch of one, in words: {class: probability}, or {"mean": .., "sd": ..}."""
@@ -133,6 +153,7 @@ class FittedModel:
             raise ValueError(f"max_features is {self.max_features!r} for {len(self.schema)} features")
         for feature in self.schema.features:
             checked_price(feature.name, feature.cost)
+        self.asker()  # checks costs and precedence
         if not all(
             isinstance(getattr(rule, "reason", None), str) and hasattr(rule, "stops") for rule in self.stopping
         ):
@@ -143,6 +164,8 @@ class FittedModel:
             raise ValueError("the settings and the summary are mappings")
         self._try_out(known=False)
         self._try_out(known=True)
+        if self.reference is not None:
+            self.reference.checked(self.schema, len(self.classes) or 1)
         return self
 
     def _try_out(self, *, known: bool) -> None:
@@ -202,10 +225,34 @@ class FittedModel:
 
 def checked_budget(max_features: Any, n_features: int) -> int:
     """A budget as an integer of at least 1, clipped to the number of features."""
-    whole = isinstance(max_features, (int, np.integer)) and not isinstance(max_features, bool)
-    if not whole or max_features < 1:
+    if not _is_whole(max_features) or max_features < 1:
         raise ValueError(f"max_features is {max_features!r}; it must be an integer of at least 1")
     return min(int(max_features), n_features)
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+
+
+@dataclass(frozen=True, eq=False)
+class _Again:
+    """What a trajectory needs to tell its candidates: one row is encoded again, when somebody wants to know."""
+
+    model: FittedModel
+    table: Any
+    asker: Asker
+    rules: tuple[StoppingRule, ...]
+    available: np.ndarray | None  # (n, features)
+    known: np.ndarray | None  # (n, features)
+
+    def __call__(self, row: int, order: Sequence[int]) -> tuple[Candidate, ...]:
+        """The candidates for a row after the questions `order`."""
+        one = slice(row, row + 1)
+        case = self.model.encoder.transform(take_rows(self.table, np.array([row])), [row])
+        available = None if self.available is None else self.available[one]
+        known = np.zeros_like(case.present) if self.known is None else self.known[one]
+        can_ask = askable(case.present, self.model.missing, available)
+        return candidates_after(self.asker, self.rules, case, can_ask, known, order)
 
 
 def _scores(policy: Policy, state: State, truth: np.ndarray) -> np.ndarray:

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-import askless.core.stopping as stopping_rules
 from askless import models
+from askless.core import Reference, costs
+from askless.core.stopping import rule_from_json, rule_to_json
 from askless.encoding import encoder_from_json
 from askless.exceptions import ModelFileError
 from askless.files import write_atomic
@@ -79,10 +80,13 @@ def _read(content: bytes) -> FittedModel:
         predictor=_built(manifest["predictor"], predictor if _trunk(predictor) else predictor | _trunk(policy)),
         max_features=manifest["max_features"],
         missing=manifest["missing"],
-        stopping=tuple(_found(stopping_rules, rule["name"])(**rule["config"]) for rule in manifest["stopping"]),
+        stopping=tuple(rule_from_json(rule) for rule in manifest["stopping"]),
         settings=manifest["settings"],
         summary=manifest["summary"],
         image_shape=None if manifest["image_shape"] is None else tuple(manifest["image_shape"]),
+        costs=_priced(manifest["costs"]) if "costs" in manifest else None,
+        precedence=manifest.get("precedence", {}),
+        reference=_stored_rows(tensors),
     ).checked()
     if (
         json.dumps(_manifest(model), sort_keys=True, allow_nan=False) != text
@@ -93,8 +97,8 @@ def _read(content: bytes) -> FittedModel:
 
 
 def _manifest(model: FittedModel) -> dict[str, Any]:
-    """All of the model but the tensors, as JSON can hold it."""
-    return {
+    """All of the model but the tensors, as JSON can hold it; what most models do not have is left out."""
+    manifest = {
         "format": FORMAT_VERSION,
         "task": model.task,
         "classes": [_plain(label) for label in model.classes],
@@ -103,15 +107,20 @@ def _manifest(model: FittedModel) -> dict[str, Any]:
         "predictor": _described(models, model.predictor),
         "max_features": model.max_features,
         "missing": model.missing,
-        "stopping": [_described(stopping_rules, rule) for rule in model.stopping],
+        "stopping": [rule_to_json(rule) for rule in model.stopping],
         "settings": model.settings,
         "summary": model.summary,
         "image_shape": model.image_shape,
     }
+    if model.costs is not None:
+        manifest["costs"] = _described(costs, model.costs)
+    if model.precedence:
+        manifest["precedence"] = model.precedence
+    return manifest
 
 
 def _tensors(model: FittedModel) -> dict[str, np.ndarray]:
-    """Every array of the policy and the predictor by a name; a trunk that both stand on is the policy's alone."""
+    """Every array of policy, predictor and stored rows by a name; a trunk that both share is the policy's alone."""
     parts = {part: getattr(model, part).arrays() for part in ("policy", "predictor")}
     trunks = [_trunk(arrays) for arrays in parts.values()]
     if trunks[0].keys() == trunks[1].keys() and all(
@@ -123,6 +132,8 @@ def _tensors(model: FittedModel) -> dict[str, np.ndarray]:
         for part, arrays in parts.items()
         for name, array in arrays.items()
     }
+    if model.reference is not None:
+        tensors |= {f"reference.{name}": np.ascontiguousarray(a) for name, a in model.reference.arrays().items()}
     return tensors or {"empty": np.zeros(1, dtype=np.float32)}  # safetensors writes no file without any
 
 
@@ -180,6 +191,17 @@ def _part(tensors: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
 
 def _built(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     return _found(models, description["name"]).build(description["config"], arrays)
+
+
+def _priced(description: dict[str, Any]) -> costs.CostModel:
+    model: costs.CostModel = _found(costs, description["name"])(**description["config"])
+    return model
+
+
+def _stored_rows(tensors: dict[str, np.ndarray]) -> Reference | None:
+    prefix = "reference."
+    arrays = {name.removeprefix(prefix): a for name, a in tensors.items() if name.startswith(prefix)}
+    return Reference.build(arrays) if arrays else None
 
 
 def _found(module: Any, name: str) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.core import Progress, State, Uniform, decide
+from askless.core import Asker, Progress, Schema, State, decide
 from askless.core.choice import ceiling_of, choose, close
 
 SCORES = st.sampled_from([np.nan, np.inf, -np.inf, 0.0, 1.0, -1.0, 3e38, -3.4028234663852886e38, 2.5])
@@ -32,10 +32,12 @@ def test_both_ways_to_decide_agree_with_a_literal_one(pairs):
     nothing = np.zeros((1, len(pairs)), dtype=bool)
     state = State(np.zeros((1, len(pairs)), dtype=np.float32), nothing, nothing)
     policy, expected = Given(scores), slowly(scores, allowed)
-    progress = Progress(state, np.zeros(1), np.zeros(1), np.zeros((1, 1)))
-    assert decide(policy, progress, allowed[None], Uniform(), ())[0].tolist() == [expected]
+    asker = Asker(policy, None, Schema.of_numbers([str(i) for i in range(len(pairs))]))
+    ceiling = ceiling_of(allowed[None], state.x)
+    progress = Progress(state, np.zeros(1), np.zeros(1), np.zeros((1, 1)), asker, ceiling)
+    assert decide(progress, ())[0].tolist() == [expected]
     if allowed.any():
-        assert choose(policy, state, ceiling_of(allowed, state.x), Uniform()) == expected
+        assert choose(policy, state, ceiling[0]) == expected
 
 
 def test_a_ceiling_closes():

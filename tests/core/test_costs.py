@@ -24,17 +24,11 @@ def test_prices(make):
     assert np.asarray(PerFeature([1.0, 5.0, 0.0]).prices(state)).tolist() == [[1.0, 5.0, 0.0]] * 2
 
 
-@pytest.mark.parametrize("costs", [Uniform(), PerFeature([1.0, 5.0, 0.0])])
-def test_prices_do_not_change_what_is_asked(costs):
-    scores = np.array([[1.0, 2.0, 3.0]])
-    assert costs.weigh(scores, state_of(np.asarray, 1)) is scores
-
-
 def test_what_a_user_means():
     assert isinstance(cost_model(None, schema_of([1, 1])), Uniform)
     assert cost_model(None, SCHEMA).by_feature.tolist() == [1.0, 5.0, 0.0]  # the schema's
-    assert cost_model({"f1": 3}, SCHEMA).by_feature.tolist() == [1.0, 3.0, 1.0]  # what is not named costs 1
-    assert cost_model({"f0": np.float32(0.5), "f2": np.int64(2)}, SCHEMA).by_feature.tolist() == [0.5, 1.0, 2.0]
+    assert cost_model({"f1": 3}, SCHEMA).by_feature.tolist() == [1.0, 3.0, 0.0]  # the others stay
+    assert cost_model({"f0": np.float32(0.5), "f2": np.int64(2)}, SCHEMA).by_feature.tolist() == [0.5, 5.0, 2.0]
     mine = PerFeature([1.0, 1.0, 1.0])
     assert cost_model(mine, SCHEMA) is mine
 
@@ -56,9 +50,6 @@ class Rising:
     def prices(self, state):
         return np.broadcast_to(1.0 + state.asked.sum(axis=1, keepdims=True), state.asked.shape)
 
-    def weigh(self, scores, state):
-        return -scores  # the other way round
-
 
 def test_a_cost_model_of_ones_own():
     linear = Linear(np.random.default_rng(0), SCHEMA)
@@ -66,4 +57,4 @@ def test_a_cost_model_of_ones_own():
     cases = Cases(np.ones((1, 4)), np.ones((1, 3), dtype=bool))
     t = rollout(linear, linear, cases, SCHEMA, costs=Rising())
     assert t.cost.tolist() == [[0.0, 1.0, 3.0, 6.0]]
-    assert t.order[0, 0] == np.argmin(linear.constant)
+    assert t.order[0, 0] == np.argmax(linear.constant)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from askless.core import Feature, Interview, MaxFeatures, Part, PerFeature, Schema, Uniform
+from askless.core import Asker, Feature, Interview, MaxFeatures, Part, PerFeature, Schema, Uniform
 from askless.encoding import TableEncoder
 from askless.exceptions import InterviewError
 from askless.models import Ranking
@@ -34,7 +34,8 @@ def interview(scores=(4.0, 3.0, 2.0, 1.0), **how):
     """By default the questions come in the table's order."""
     how = {"costs": PerFeature(SCHEMA.prices), "stopping": None, **how}
     describe = lambda output, state: {"known": output[0, 0], "sum": output[0, 1]}  # noqa: E731
-    return Interview(Ranking(scores), Count(), SCHEMA, ENCODER, describe=describe, **how)
+    asker = Asker(Ranking(scores), Count(), SCHEMA, how.pop("costs"))
+    return Interview(asker, ENCODER, describe=describe, **how)
 
 
 def snapshot(talk):
@@ -324,9 +325,9 @@ class Oracle:
 
 def test_a_policy_that_needs_the_truth_is_refused():
     schema = Schema((Feature("a", (Part("a", "number"),), 0, 1),))
-    how = {"costs": Uniform(), "stopping": None, "describe": lambda output, state: {}}
+    how = {"stopping": None, "describe": lambda output, state: {}}
     with pytest.raises(ValueError, match="Oracle looks at the truth"):
-        Interview(Oracle(), Count(), schema, ENCODER, **how)
+        Interview(Asker(Oracle(), Count(), schema), ENCODER, **how)
 
 
 def test_nan_scores_count_as_the_lowest():

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.core import Cases, Interview, MaxFeatures, State, Uniform, rollout
+from askless.core import Asker, Cases, Interview, MaxFeatures, State, rollout
 from askless.models import NetPolicy, NetPredictor, Network
 from tests.core.linear import schema_of
 
@@ -158,8 +158,8 @@ def test_an_interview_gives_what_dense_products_give(seed, widths, classes, firs
     policy, predictor = checked(*models(rng, schema, [6, 4], classes, first))
     blocked = ["f0"] if len(widths) > 2 else []
     describe = lambda output, state: dict(enumerate(output[0].tolist()))  # noqa: E731
-    how = {"costs": Uniform(), "stopping": MaxFeatures(5), "describe": describe, "unavailable": blocked}
-    talk = Interview(policy, predictor, schema, Columns(), **how)
+    how = {"stopping": MaxFeatures(5), "describe": describe, "unavailable": blocked}
+    talk = Interview(Asker(policy, predictor, schema), Columns(), **how)
     seen = []
     for event in events:
         values = lambda name: rng.normal(size=widths[schema.index(name)]).astype(np.float32)  # noqa: E731
@@ -187,8 +187,8 @@ def test_an_interview_gives_what_a_rollout_of_its_case_gives():
     policy, predictor = models(rng, schema, [16, 8], 3, True)
     x = rng.normal(size=(1, 24)).astype(np.float32)
     t = rollout(policy, predictor, Cases(x, np.ones((1, 12), dtype=bool)), schema)
-    how = {"costs": Uniform(), "stopping": None, "describe": lambda output, state: {"all": output[0].tolist()}}
-    talk = Interview(policy, predictor, schema, Columns(), **how)
+    how = {"stopping": None, "describe": lambda output, state: {"all": output[0].tolist()}}
+    talk = Interview(Asker(policy, predictor, schema), Columns(), **how)
     for i, feature in enumerate(t.order[0]):
         assert talk.question.name == f"f{feature}"
         talk.answer(x[0, 2 * feature : 2 * feature + 2])

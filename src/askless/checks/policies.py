@@ -10,7 +10,7 @@ import numpy as np
 from askless.checks import properties
 from askless.checks.examples import example_states, swapped_cases
 from askless.checks.running import require
-from askless.core import Cases, Interview, MaxFeatures, Missing, Schema, State, Trajectory, Uniform, rollout
+from askless.core import Asker, Cases, Interview, MaxFeatures, Missing, Schema, State, Trajectory, rollout
 
 __all__ = [
     "hidden_values_do_not_matter",
@@ -122,8 +122,8 @@ def truth_is_refused(policy: Any, schema: Schema, cases: Cases) -> str | None:
     nothing = _Nothing()
 
     def interview() -> Interview:
-        how: dict[str, Any] = {"costs": Uniform(), "stopping": None, "describe": lambda output, state: {}}
-        return Interview(policy, nothing, schema, nothing, **how)
+        how: dict[str, Any] = {"stopping": None, "describe": lambda output, state: {}}
+        return Interview(Asker(policy, nothing, schema), nothing, **how)
 
     require_refusal(policy, "a roll-out", lambda: rollout(policy, nothing, cases, schema))
     require_refusal(policy, "an interview", interview)

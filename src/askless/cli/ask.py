@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from askless.cli.console import count, interactive, make_console, say
 from askless.cli.parser import Commands, positive, text_help
+from askless.cli.rules import STOP_HELP, add_asking, asking
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,14 +26,21 @@ Ask one case, question by question, and show the prediction after each answer.
   later                                 ask it when nothing else is left
   back                                  take the last answer back
   tell NAME=VALUE                       say something that was not asked
+  why                                   what else could be asked now, and what it is worth
   quit                                  end with the prediction so far
 
 Answers may come from a pipe, one in a line; the end of input ends the interview."""
-EPILOG = """\
+EPILOG = (
+    """\
 examples:
   askless ask m.askless
   askless ask m.askless --known age=51 sex=female
-  printf '%s\\n' 51 female 140 | askless ask m.askless"""
+  askless ask m.askless --max-cost 20 --stop confidence=0.95
+  printf '%s\\n' 51 female 140 | askless ask m.askless
+
+"""
+    + STOP_HELP
+)
 
 
 def add(commands: Commands) -> None:
@@ -44,6 +52,7 @@ def add(commands: Commands) -> None:
         "--known", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="what is known beforehand; free"
     )
     add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
+    add_asking(parser)
     parser.set_defaults(run=run)
 
 
@@ -58,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     if not isinstance(model.encoder, TableEncoder):
         raise InterviewError(f"{args.model} asks for patches of images, which cannot be typed; use it from Python")
     known = known_values(args.known, model.encoder)
-    talk = model.interview(known=known, max_features=args.budget)
+    talk = model.interview(known=known, unavailable=args.unavailable, **asking(args, model))
     _Screen(make_console()).lead(
         Session(talk, model.encoder), model.max_features if args.budget is None else args.budget
     )

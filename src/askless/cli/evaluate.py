@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from askless.cli.console import count, make_console, say
 from askless.cli.output import check_writable
 from askless.cli.parser import Commands, positive, text_help
+from askless.cli.rules import STOP_HELP, add_rows, rows_asking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from askless.cli.scores import Scores
+    from askless.core import Trajectory
     from askless.fitted import FittedModel
 
 __all__ = ["add", "run"]
@@ -23,11 +25,17 @@ __all__ = ["add", "run"]
 DESCRIPTION = """\
 Ask a model's questions of labelled cases that it has not been trained on, and score what it predicts after each
 answer, with a 95 % interval from a bootstrap over the cases."""
-EPILOG = """\
-example:
+EPILOG = (
+    """\
+examples:
   askless evaluate m.askless test.csv --plot curve.png
+  askless evaluate m.askless test.csv --max-cost 20 --stop confidence=0.95
 
-metrics: accuracy, auroc (the default), brier, log_loss; for a regression mae, r2 (the default), rmse"""
+metrics: accuracy, auroc (the default), brier, log_loss; for a regression mae, r2 (the default), rmse
+
+"""
+    + STOP_HELP
+)
 
 
 def add(commands: Commands) -> None:
@@ -39,6 +47,7 @@ def add(commands: Commands) -> None:
     add("--target", metavar="COL", help="the column that holds the truth (default: the target that fit was given)")
     add("--metric", help="which score (see below)")
     add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
+    add_rows(parser)
     add("--drop-missing-target", action="store_true", help="leave out rows whose target is missing")
     add("--plot", metavar="PNG", help="draw the curve into a file (.png, .svg or .pdf)")
     add("--json", metavar="FILE", help="write the numbers into a file")
@@ -49,20 +58,22 @@ def run(args: argparse.Namespace) -> None:
     """Ask every row, score, print and write."""
     plot = None if args.plot is None else _check_picture(args.plot)
     numbers = None if args.json is None else check_writable(args.json, "--json")
-    from askless.cli.scores import choose_metric, most_asked, score, score_table
+    from askless.cli.scores import choose_metric, most_asked, score, score_table, spending_table
     from askless.persistence import read_model
 
     model = read_model(args.model)
     metric = choose_metric(args.metric, model.task)
+    how = rows_asking(args, model)
     X, y = _read(args, model)
-    trajectory = model.rollout(X, max_features=args.budget)
+    trajectory = model.rollout(X, **how)
     scores = score(trajectory, y, metric)
     console = make_console()
     say(console, f"{args.model} on {count(scores.n_rows, 'row')} of {args.data}:")
     console.print(score_table(scores))
+    console.print(spending_table(trajectory))
     console.print(most_asked(trajectory, model.schema.prices.tolist()))
     if numbers is not None:
-        _write_json(numbers, scores, args)
+        _write_json(numbers, scores, trajectory, args)
         say(console, f"wrote {numbers}")
     if plot is not None:
         _draw(plot, scores)
@@ -101,7 +112,8 @@ def _draw(path: Path, scores: Scores) -> None:
         figure.savefig(file, dpi=200, format=path.suffix.lower().lstrip("."))
 
 
-def _write_json(path: Path, scores: Scores, args: argparse.Namespace) -> None:
+def _write_json(path: Path, scores: Scores, trajectory: Trajectory, args: argparse.Namespace) -> None:
+    from askless.cli.scores import spending
     from askless.files import write_atomic
 
     columns = {"budget": "budget", "score": "score", "low": "low", "high": "high", "cost": "mean_cost"}
@@ -114,5 +126,6 @@ def _write_json(path: Path, scores: Scores, args: argparse.Namespace) -> None:
         "greater_is_better": scores.metric.greater_is_better,
         "interval": 0.95,
         "curve": [{name: None if value != value else value for name, value in row.items()} for row in rows],
+        **spending(trajectory),
     }
     write_atomic(path, (json.dumps(content, indent=2) + "\n").encode())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from askless.cli.console import count, make_console, quoted, say
 from askless.cli.output import check_writable
 from askless.cli.parser import Commands, UsageError, fraction, natural, positive, text_help
+from askless.cli.rules import STOP_HELP, read_stop
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +28,8 @@ DESCRIPTION = """\
 Learn from a table of labelled cases which feature to ask for next, and write the model to a file.
 
 Training shows its progress in a terminal. If it is stopped, the same command goes on where it was."""
-EPILOG = """\
+EPILOG = (
+    """\
 examples:
   askless fit data.csv --target y -o m.askless
   askless fit triage.csv --target destination --groups triage.groups.json --costs triage.costs.json -o m.askless
@@ -35,13 +37,19 @@ examples:
 
 groups.json:  {"blood pressure": ["systolic", "diastolic"]}      columns that are asked together
 costs.json:   {"age": 1, "blood pressure": 5}                    prices by feature; 1 where not given
+panels.json:  {"blood": {"sugar": 3, "cholesterol": 5}}          prices once one of the panel was asked
+order.json:   {"biopsy": ["consent", "scan"]}                    what is asked only after what
 
 methods:
   dynamic:   greedy, value, cmi_marginal, cmi_pvae, opportunistic
   static:    forward_selection, mutual_information, permutation, sage, deeplift, integrated_gradients,
              concrete_autoencoder, stochastic_gates, lassonet
   controls:  random, fixed_order, all_features, oracle_order
-Some need more packages: pip install 'askless[baselines]'"""
+Some need more packages: pip install 'askless[baselines]'
+
+"""
+    + STOP_HELP
+)
 
 
 def add(commands: Commands) -> None:
@@ -54,7 +62,11 @@ def add(commands: Commands) -> None:
     add("--budget", type=positive, metavar="K", help="how many features may be asked of a case (default: 10)")
     add("--task", choices=("auto", "classification", "regression"), default="auto", help="default: see the target")
     add("--groups", metavar="JSON", help="columns that are asked together, as one feature")
-    add("--costs", metavar="JSON", help="prices of features")
+    add("--costs", metavar="JSON", help="prices of features; what is asked is weighed against them")
+    add("--panels", metavar="JSON", help="features that are cheaper once another one of their panel was asked")
+    add("--precedence", metavar="JSON", help="features that are asked only after others")
+    add("--stop", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="stopping rules beside the "
+        "budget, such as confidence=0.95 max_cost=20 (see below)")  # fmt: skip
     add("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out, such as an id")
     add("--category", nargs="+", action="extend", default=[], metavar="COL", help="columns of numbers that are codes")
     add("--missing", choices=("skip", "answer"), default="skip", help="a missing value cannot be asked (skip, the "
@@ -105,7 +117,7 @@ class _Job:
 
 def run(args: argparse.Namespace) -> None:
     """Read, train, save, score."""
-    inputs = (args.data, args.validation, args.costs, args.groups)
+    inputs = (args.data, args.validation, args.costs, args.groups, args.panels, args.precedence)
     import pandas as pd
 
     from askless.tables import column_names
@@ -140,10 +152,11 @@ def run(args: argparse.Namespace) -> None:
 
 def _prepare(args: argparse.Namespace) -> _Job:
     """The cases, and an estimator for them."""
-    from askless.cli.settings import configured_method, read_costs, read_groups
+    from askless.cli.settings import configured_method, read_groups, read_precedence, read_prices
     from askless.cli.target import choose_task
 
-    costs, groups = read_costs(args.costs), read_groups(args.groups)
+    costs, groups = read_prices(args.costs, args.panels), read_groups(args.groups)
+    stopping, precedence = read_stop(args.stop), read_precedence(args.precedence)
     method = configured_method(args.method, args.set)
     X, y, dropped = _read(args, args.data)
     task, why = choose_task(y) if args.task == "auto" else (args.task, "--task says so")
@@ -152,23 +165,29 @@ def _prepare(args: argparse.Namespace) -> _Job:
     from askless.estimators import DynamicClassifier, DynamicRegressor
 
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
-    estimator = kind(args.budget, method, groups, costs, missing=args.missing, random_state=args.seed)
-    _check_whole(X, groups, costs, args.seed)
+    how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence}
+    estimator = kind(args.budget, method, groups, costs, stopping, **how)
+    _check_whole(X, groups, costs, precedence, args.seed)
     return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator)
 
 
-def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, seed: int) -> None:
+def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, precedence: Any, seed: int) -> None:
     """Let errors name the rows of the whole table, not of the part that is trained on; warnings come later."""
     import warnings
 
     import numpy as np
 
+    from askless.core import Precedence, cost_model
+    from askless.core.costs import split_costs
     from askless.encoded import SAMPLE, learn_encoder, rows_at_once
     from askless.tables import row_chunks
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        encoder = learn_encoder(X, np.arange(len(X)), groups=groups, costs=costs, seed=seed)
+        named, model = split_costs(costs)
+        encoder = learn_encoder(X, np.arange(len(X)), groups=groups, costs=named, seed=seed)
+        cost_model(None, encoder.schema, model)
+        Precedence.of(precedence, encoder.schema)
         for rows, part in row_chunks(X, rows_at_once(encoder)) if len(X) > SAMPLE else ():
             encoder.transform(part, range(rows.start, rows.stop))
 
@@ -247,7 +266,7 @@ def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame | Par
 
 def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> bool:
     """Say how good the model is on rows it has not seen, and what it asks; whether it can be used."""
-    from askless.cli.scores import choose_metric, most_asked, score, score_table
+    from askless.cli.scores import choose_metric, most_asked, score, score_table, spending_table
     from askless.exceptions import TruthError
 
     try:
@@ -263,6 +282,7 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> bo
         except ValueError as error:  # the model is saved all the same; these rows are too few to tell
             say(console, f"no score: {error}")
         say(console, "The saved model is the one trained without these rows; --test-fraction 0 trains on all rows.\n")
+    console.print(spending_table(trajectory))
     console.print(most_asked(trajectory, job.estimator.schema_.prices.tolist()))
     return True
 

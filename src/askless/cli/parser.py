@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
-__all__ = ["Commands", "Parser", "UsageError", "fraction", "natural", "positive", "text_help"]
+__all__ = ["Commands", "Parser", "UsageError", "fraction", "money", "natural", "positive", "text_help"]
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
@@ -50,4 +50,5 @@ def _checked(read: Callable[[str], Any], fits: Callable[[Any], bool], what: str)
 
 positive = _checked(int, lambda value: value >= 1, "a whole number of at least 1")
 natural = _checked(int, lambda value: 0 <= value < 2**31, "a whole number from 0 to 2147483647")
+money = _checked(float, lambda value: 0.0 <= value < float("inf"), "a number of at least 0")
 fraction = _checked(float, lambda value: 0.0 <= value <= 0.9, "a share from 0 to 0.9")

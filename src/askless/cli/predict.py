@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from askless.cli.output import check_writable
 from askless.cli.parser import Commands, positive, text_help
+from askless.cli.rules import STOP_HELP, add_rows, rows_asking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,8 @@ __all__ = ["add", "run"]
 DESCRIPTION = """\
 Predict every row of a table from the few features that the model asks for. The table is read and written some rows
 at a time, so it may be larger than memory."""
-EPILOG = """\
+EPILOG = (
+    """\
 example:
   askless predict m.askless data.csv -o out.csv
   askless predict m.askless data.parquet --keep id --budget 5 > out.csv
@@ -32,7 +34,11 @@ columns of the output, a row for each row of the table, in its order:
   prediction        the most probable class, or the mean of a regression
   p(CLASS)          the probability of each class
   features asked    their names in the order asked, separated by "; "
-  number asked, cost, stop reason"""
+  number asked, cost, stop reason
+
+"""
+    + STOP_HELP
+)
 
 
 def add(commands: Commands) -> None:
@@ -43,6 +49,7 @@ def add(commands: Commands) -> None:
     add("data", help="the table: a CSV or Parquet file; columns are found by name, others are ignored")
     add("-o", "--output", metavar="FILE", help="a CSV or Parquet file (default: CSV to standard output)")
     add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
+    add_rows(parser)
     add("--keep", nargs="+", action="extend", default=[], metavar="COL", help="columns to copy, such as an id")
     add("--chunk-rows", type=positive, default=50_000, metavar="N", help="rows at a time (default: 50000)")
     parser.set_defaults(run=run)
@@ -60,27 +67,33 @@ def run(args: argparse.Namespace) -> None:
     model = read_model(args.model)
     table = open_table(args.data)
     check_columns(args.keep, table.names, "--keep", args.data)
+    how = rows_asking(args, model)
     needed, text = for_model(model, table)
     chunks = table.chunks(args.chunk_rows, needed | set(args.keep), text | set(args.keep))
     with open_writer(args.output) as writer, _progress() as advance:
-        n_rows = _predict_all(model, chunks, writer, args, advance)
+        n_rows = _predict_all(model, chunks, writer, args, how, advance)
     if args.output is not None:
         print(f"askless: predicted {n_rows:,} rows; wrote {args.output}", file=sys.stderr)
 
 
 def _predict_all(
-    model: FittedModel, chunks: Iterator[Chunk], writer: Writer, args: argparse.Namespace, advance: Any
+    model: FittedModel,
+    chunks: Iterator[Chunk],
+    writer: Writer,
+    args: argparse.Namespace,
+    how: dict[str, Any],
+    advance: Any,
 ) -> int:
     n_rows = 0
     for chunk in chunks:
-        predicted = _predicted(model, chunk, args)
+        predicted = _predicted(model, chunk, args, how)
         writer.write(chunk.frame[args.keep].join(predicted) if args.keep else predicted)
         n_rows += len(chunk.frame)
         advance(chunk.read, n_rows)
     return n_rows
 
 
-def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace) -> pd.DataFrame:
+def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace, how: dict[str, Any]) -> pd.DataFrame:
     """A row for each case."""
     import numpy as np
     import pandas as pd
@@ -88,7 +101,7 @@ def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace) -> pd
     from askless.exceptions import TableError
 
     try:
-        trajectory = model.rollout(chunk.frame, max_features=args.budget, first_row=chunk.start)
+        trajectory = model.rollout(chunk.frame, first_row=chunk.start, **how)
     except TableError as error:
         raise TableError(f"{args.data}: {error}") from None
     last = trajectory.predictions[:, -1]  # (n, outputs)

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
     from askless.core import Trajectory
 
-__all__ = ["Scores", "choose_metric", "most_asked", "score", "score_table", "shown_budgets"]
+__all__ = [
+    "Scores",
+    "choose_metric",
+    "most_asked",
+    "score",
+    "score_table",
+    "shown_budgets",
+    "spending",
+    "spending_table",
+]
 
 INTERVAL, RESAMPLES = 0.95, 400
 MAIN = {"classification": "auroc", "regression": "r2"}
@@ -78,6 +87,42 @@ def score_table(scores: Scores) -> Table:
         row = frame.iloc[i]
         cells = [f"{row.budget:.0f}", f"{row.score:.3f}", f"{row.low:.3f} to {row.high:.3f}", f"{row.beside:.3f}"]
         table.add_row(*cells, *([f"{row.cost:.1f}"] if priced else []))
+    return table
+
+
+def spending(trajectory: Trajectory) -> dict[str, dict[str, float]]:
+    """How many features were asked of the cases and what they cost, spread out; and why the cases stopped."""
+    reasons, counts = np.unique(trajectory.stop_reason.astype(str), return_counts=True)
+    return {
+        "features_asked": _spread_out(trajectory.n_asked),
+        "money_spent": _spread_out(trajectory.cost[:, -1]),
+        "stop_reasons": {str(reason): int(count) for reason, count in zip(reasons, counts, strict=True)},
+    }
+
+
+def _spread_out(values: np.ndarray) -> dict[str, float]:
+    low, middle, high = np.quantile(values, [0.1, 0.5, 0.9]).tolist()
+    return {
+        "mean": float(values.mean()),
+        "least": float(values.min()),
+        "p10": low,
+        "median": middle,
+        "p90": high,
+        "most": float(values.max()),
+    }
+
+
+def spending_table(trajectory: Trajectory) -> Table:
+    """The same for the terminal: a row each for the number of features and for money, and the reasons."""
+    told = spending(trajectory)
+    table = make_table("for each case", "mean", "least", "10 %", "median", "90 %", "most", numbers=range(1, 7))
+    rows = {"features asked": told["features_asked"]}
+    if told["money_spent"] != told["features_asked"]:
+        rows["money spent"] = told["money_spent"]
+    for name, values in rows.items():
+        table.add_row(name, *(f"{value:.4g}" for value in values.values()))
+    for reason, count in sorted(told["stop_reasons"].items(), key=lambda pair: -pair[1]):
+        table.add_row(f"stopped: {reason}", f"{count / len(trajectory):.0%}", *[""] * 5)
     return table
 
 

@@ -17,7 +17,8 @@ __all__ = ["HELP", "Reply", "Session", "known_values", "numbered", "parse_value"
 
 HELP = (
     "Answer with a value, or with the number of a choice. An empty line or ? means unknown; `later` postpones the "
-    "question; `back` takes the last answer back; `tell NAME=VALUE` says something that was not asked; `quit` ends."
+    "question; `back` takes the last answer back; `tell NAME=VALUE` says something that was not asked; `why` lists "
+    "what else could be asked; `quit` ends."
 )
 
 
@@ -55,6 +56,8 @@ class Session:
                     return Reply("again", HELP)
                 case "back" if not rest:
                     return self._back()
+                case "why" if not rest:
+                    return Reply("again", _reasons(self.talk))
                 case "later" if not rest:
                     return self._later()
                 case "tell" if "=" in rest:
@@ -169,6 +172,15 @@ def _answered(talk: Interview, feature: Feature) -> Mapping[str, Any]:
     """What is known of a group so far."""
     values = [event.value for event in talk.history if event.feature == feature.name and event.action != "later"]
     return values[-1] if values and isinstance(values[-1], Mapping) else {}
+
+
+def _reasons(talk: Interview, most: int = 5) -> str:
+    """The leading candidates, with what each is worth and costs."""
+    lines = []
+    for candidate in talk.candidates[:most]:
+        worth = "" if candidate.information is None else f", information {candidate.information:.3g}"
+        lines.append(f"{candidate.name}: score {candidate.score:.3g}{worth}, cost {candidate.price:g}")
+    return "\n  ".join(lines) or "nothing can be asked any more"
 
 
 def _remark(part: Part, value: Any) -> str:

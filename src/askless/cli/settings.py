@@ -12,12 +12,31 @@ from askless.hints import did_you_mean
 if TYPE_CHECKING:
     from askless.methods import Method
 
-__all__ = ["configured_method", "read_costs", "read_groups"]
+__all__ = ["configured_method", "read_costs", "read_groups", "read_precedence", "read_prices"]
 
 
 def read_costs(path: str | None) -> dict[str, Any] | None:
     """Prices by feature, or None without a file; whether the features exist is for the encoder to say."""
     return None if path is None else _read_object(path, '{"age": 1, "blood panel": 45}')
+
+
+def read_prices(costs: str | None, panels: str | None) -> Any:
+    """The prices of a fit: by feature, with panels where there are any, or None."""
+    prices = read_costs(costs)
+    if panels is None:
+        return prices
+    from askless.core.costs import Panels
+
+    data = _read_object(panels, '{"blood": {"sugar": 3, "cholesterol": 5}}')
+    try:
+        return Panels(prices or {}, data)
+    except ValueError as error:
+        raise ValueError(f"{panels}: {error}") from None
+
+
+def read_precedence(path: str | None) -> dict[str, Any] | None:
+    """What is asked only after what, or None without a file."""
+    return None if path is None else _read_object(path, '{"biopsy": ["consent", "scan"]}')
 
 
 def read_groups(path: str | None) -> dict[str, Any] | None:

@@ -1,35 +1,47 @@
 """The pure core: no training, files or network, and no torch. Everything here follows the array API standard."""
 
 from askless.core.arrays import Array
-from askless.core.choice import decide
-from askless.core.costs import CostModel, PerFeature, Uniform, cost_model
+from askless.core.candidates import Candidate
+from askless.core.choice import decide, weigh
+from askless.core.costs import CostModel, Costs, Depends, Panels, PerFeature, Uniform, cost_model
+from askless.core.events import AnswerCodec, Event, Question
 from askless.core.grid import Grid
-from askless.core.interview import AnswerCodec, Event, Interview, Question
+from askless.core.interview import Interview
+from askless.core.precedence import Precedence
+from askless.core.progress import Asker, Progress
 from askless.core.protocols import Policy, Predictor, TruthPolicy
+from askless.core.reference import Reference
 from askless.core.rollout import Missing, askable, rollout
 from askless.core.schema import Feature, Part, Schema
 from askless.core.state import Cases, State
-from askless.core.stopping import NOTHING_LEFT, MaxFeatures, Progress, StoppingRule
+from askless.core.stopping import NOTHING_LEFT, MaxFeatures, StoppingRule
 from askless.core.trajectory import Trajectory
 
 __all__ = [
     "NOTHING_LEFT",
     "AnswerCodec",
     "Array",
+    "Asker",
+    "Candidate",
     "Cases",
     "CostModel",
+    "Costs",
+    "Depends",
     "Event",
     "Feature",
     "Grid",
     "Interview",
     "MaxFeatures",
     "Missing",
+    "Panels",
     "Part",
     "PerFeature",
     "Policy",
+    "Precedence",
     "Predictor",
     "Progress",
     "Question",
+    "Reference",
     "Schema",
     "State",
     "StoppingRule",
@@ -40,4 +52,5 @@ __all__ = [
     "cost_model",
     "decide",
     "rollout",
+    "weigh",
 ]

@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
-__all__ = ["Array", "array_namespace", "cached_zeros", "constant_like", "device", "one_hot", "take_columns"]
+__all__ = [
+    "Array",
+    "array_namespace",
+    "cached_zeros",
+    "constant_like",
+    "device",
+    "one_hot",
+    "take_columns",
+    "to_numpy",
+]
 
 Array = Any
 """An array of any library that follows the array API standard."""
@@ -38,3 +47,13 @@ def cached_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
     zeros = np.zeros(shape, dtype)
     zeros.flags.writeable = False
     return zeros
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """Any array as numpy, from whatever library and device."""
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(array, "detach"):
+        array = array.detach().cpu()
+    result: np.ndarray[Any, Any] = np.from_dlpack(array)
+    return result

@@ -1,4 +1,4 @@
-"""Which feature to ask next: score, forbid, weigh cost, pick, stop.
+"""Which feature to ask next: forbid, stop, score, weigh prices, pick.
 
 What may be asked is kept as a ceiling: infinity for a feature that may be asked, minus infinity for one that may not.
 The smaller of a score and its ceiling forbids at the price of one pass.
@@ -10,55 +10,89 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, one_hot, take_columns
-from askless.core.costs import CostModel
+from askless.core.arrays import Array, array_namespace, device, one_hot, take_columns
+from askless.core.progress import Progress
 from askless.core.protocols import Policy
 from askless.core.state import State
-from askless.core.stopping import Progress, StoppingRule, first_stop
+from askless.core.stopping import StoppingRule
 
-__all__ = ["ceiling_of", "choose", "close", "decide", "decide_below"]
+__all__ = ["ceiling_of", "choose", "close", "decide", "narrowed", "pick_best", "ranked_scores", "weigh", "weighed"]
 
 LOWEST = -3.4e38  # a score above this is a number, and higher than NaN and minus infinity count
+FREE = 1e-12  # stands for a price of nothing, so that free questions come first and the best of them before others
 
 
-def decide(
-    policy: Policy,
-    progress: Progress,
-    allowed: Array,
-    costs: CostModel,
-    rules: Sequence[StoppingRule],
-    truth: Array | None = None,
-) -> tuple[Array, Array]:
+def decide(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[Array, Array]:
     """Which feature to ask next of each case, and which rule stopped it: (n,) each, -1 for none."""
-    return decide_below(policy, progress, ceiling_of(allowed, progress.state.x), costs, rules, truth)
-
-
-def decide_below(
-    policy: Policy,
-    progress: Progress,
-    ceiling: Array,
-    costs: CostModel,
-    rules: Sequence[StoppingRule],
-    truth: Array | None = None,
-) -> tuple[Array, Array]:
-    """What `decide` does, for those who keep a ceiling."""
+    ceiling, fired = narrowed(progress, rules)
     xp = array_namespace(ceiling)
-    state = progress.state
-    fired = first_stop(rules, progress)
-    if bool(xp.any(fired >= 0)):
-        ceiling = xp.where((fired < 0)[:, None], ceiling, xp.full_like(ceiling, -xp.inf))
     if not bool(xp.any(ceiling > 0)):
         return xp.full_like(fired, -1), fired
-    scores = policy.score(state) if truth is None else policy.score_with_truth(state, truth)  # type: ignore[attr-defined]
-    return _best(costs.weigh(scores, state), ceiling), fired
+    return pick_best(ranked_scores(progress, ceiling), ceiling), fired
 
 
-def choose(policy: Policy, state: State, ceiling: np.ndarray, costs: CostModel) -> int:
-    """Which feature to ask next of a single case, given a ceiling (features,) of which some are open."""
-    scores = costs.weigh(policy.score(state), state)
+def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[Array, Array]:
+    """The ceiling (n, features) after precedence and the rules, and which rule stopped each case (n,); -1: none."""
+    ceiling = progress.ceiling
+    if ceiling is None:
+        ceiling = ceiling_of(progress.open, progress.state.x)
+    xp = array_namespace(ceiling)
+    before = progress.who.precedence
+    if before is not None:
+        ceiling = _closed(ceiling, before.blocked(progress.state.asked))
+    fired = xp.full(progress.count.shape, -1, dtype=xp.int64, device=device(progress.count))
+    for i, rule in enumerate(rules):
+        closes = getattr(rule, "closes", None)
+        if closes is None:
+            stops = xp.asarray(rule.stops(progress.below(ceiling)))
+            if not bool(xp.any(stops)):
+                continue
+            ceiling = _closed(ceiling, stops[:, None])
+        else:
+            left = xp.any(ceiling > 0, axis=1)
+            ceiling = _closed(ceiling, closes(progress.below(ceiling)))
+            stops = left & ~xp.any(ceiling > 0, axis=1)
+        fired = xp.where(stops & (fired < 0), xp.full_like(fired, i), fired)
+    return ceiling, fired
+
+
+def ranked_scores(progress: Progress, ceiling: Array) -> Array:
+    """(n, features) the policy's scores, after prices had their say."""
+    return weighed(progress.scores, progress, ceiling)
+
+
+def weighed(scores: Array, progress: Progress, ceiling: Array) -> Array:
+    """(n, features) scores, or scores for each unit of money where they are information and prices differ."""
+    who = progress.who
+    if not who.weighs:
+        return scores
+    return weigh(scores, progress.prices, ceiling > 0, getattr(who.policy, "noise", 0.0))
+
+
+def weigh(information: Array, prices: Array, allowed: Array, noise: float = 0.0) -> Array:
+    """(n, features) information above the noise for each unit of money; what is worthless comes last.
+
+    `noise` is a share of the best candidate's information. What lies below that is not told apart from nothing: no
+    low price makes up for it, and the cheapest of it comes first.
+
+    >>> weigh(np.array([[0.4, 0.3, 0.0]]), np.array([[2.0, 1.0, 0.1]]), np.ones((1, 3), dtype=bool)).tolist()
+    [[0.2, 0.3, -0.1]]
+    """
+    xp = array_namespace(information)
+    prices = xp.astype(prices, information.dtype, copy=False)
+    zero = xp.zeros_like(information)
+    information = xp.where(allowed & (information > 0), information, zero)  # NaN tells nothing
+    gain = information - noise * xp.max(information, axis=1, keepdims=True)
+    free = xp.full_like(prices, FREE)
+    return xp.where(gain > 0, gain / xp.where(prices > free, prices, free), -prices)
+
+
+def choose(policy: Policy, state: State, ceiling: np.ndarray) -> int:
+    """Which feature to ask next of a single case, whatever it costs, given a ceiling (features,) with some open."""
+    scores = policy.score(state)
     ranked = np.minimum(scores[0], ceiling)
     pick = int(ranked.argmax())
-    return pick if ranked[pick] > LOWEST else int(_best(scores, ceiling[None, :])[0])
+    return pick if ranked[pick] > LOWEST else int(pick_best(scores, ceiling[None, :])[0])
 
 
 def ceiling_of(allowed: Array, like: Array) -> Array:
@@ -74,11 +108,10 @@ def close(ceiling: Array, pick: Array) -> Array:
         rows = np.flatnonzero(pick >= 0)
         ceiling[rows, pick[rows]] = -np.inf
         return ceiling
-    xp = array_namespace(ceiling)
-    return xp.where(one_hot(pick, ceiling.shape[1]), xp.full_like(ceiling, -xp.inf), ceiling)
+    return _closed(ceiling, one_hot(pick, ceiling.shape[1]))
 
 
-def _best(scores: Array, ceiling: Array) -> Array:
+def pick_best(scores: Array, ceiling: Array) -> Array:
     """(n,) the allowed feature with the highest score; -1 where none is allowed. NaN counts as the lowest score."""
     xp = array_namespace(scores)
     ranked = xp.minimum(scores, ceiling)
@@ -89,3 +122,9 @@ def _best(scores: Array, ceiling: Array) -> Array:
         pick = xp.argmax(xp.where(allowed, numbers, xp.full_like(scores, -xp.inf)), axis=1)
         pick = xp.where(xp.any(allowed, axis=1), pick, xp.full_like(pick, -1))
     return xp.astype(pick, xp.int64, copy=False)
+
+
+def _closed(ceiling: Array, closed: Array) -> Array:
+    """The ceiling without what is closed (n, features) or (n, 1)."""
+    xp = array_namespace(ceiling)
+    return xp.where(closed, xp.full_like(ceiling, -xp.inf), ceiling)

@@ -3,66 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from askless.core.choice import ceiling_of, choose
-from askless.core.costs import CostModel
-from askless.core.protocols import Policy, Predictor, refuse_truth
-from askless.core.schema import Part, Schema
+from askless.core.batches import choose_batch
+from askless.core.candidates import Candidate, candidates_of
+from askless.core.choice import ceiling_of, choose, narrowed, pick_best, ranked_scores
+from askless.core.events import AnswerCodec, Event, Moment, Question
+from askless.core.progress import Asker, Progress
+from askless.core.protocols import refuse_truth
 from askless.core.state import State
-from askless.core.stopping import StoppingRule, as_rules, first_stop_of_one, stop_reason
+from askless.core.stopping import MaxFeatures, StoppingRule, as_rules, stop_reason
 from askless.exceptions import InterviewError
 
-__all__ = ["AnswerCodec", "Event", "Interview", "Question"]
-
-
-class AnswerCodec(Protocol):
-    """Turns one answer into encoded columns."""
-
-    def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
-        """The encoded columns of the feature; None where the answer says nothing (missing, an unseen category)."""
-        ...
-
-
-@dataclass(frozen=True)
-class Question:
-    """What to ask: a feature and its price."""
-
-    name: str
-    kind: str  # "number", "category", "boolean" or "group"
-    choices: tuple[Any, ...] | None  # of a category
-    cost: float
-    parts: tuple[Part, ...]  # the columns that make up a group; one otherwise
-
-
-@dataclass(frozen=True)
-class Event:
-    """One line of an interview's history."""
-
-    action: str  # "answer", "unknown", "later" or "tell"
-    feature: str
-    value: Any
-    cost: float
-    prediction: dict[Any, float] = field(default_factory=dict)  # after the event
-
-
-@dataclass(slots=True)
-class _Moment:
-    """The interview between two events; `undo` goes back to the moment before."""
-
-    state: State  # a batch of one
-    output: np.ndarray  # (1, outputs) the prediction
-    count: int
-    spent: float
-    ceiling: np.ndarray  # (features,) infinity where a feature may be asked, else minus infinity
-    left: int  # how many may be asked
-    postponed: tuple[int, ...]
-    happened: tuple[str, int, Any, float]  # action, feature, value and cost of the event that led here
-    pick: int = -1  # what to ask now
-    fired: int = -1  # the rule that stopped the interview
+__all__ = ["Interview"]
 
 
 class Interview:
@@ -74,31 +29,36 @@ class Interview:
 
     def __init__(
         self,
-        policy: Policy,
-        predictor: Predictor,
-        schema: Schema,
+        asker: Asker,
         codec: AnswerCodec,
         *,
-        costs: CostModel,
         stopping: StoppingRule | Sequence[StoppingRule] | None,
         describe: Callable[[np.ndarray, State], dict[Any, float]],
         known: Mapping[str, Any] | None = None,
         unavailable: Iterable[str] = (),
     ) -> None:
-        refuse_truth(policy)
-        self._policy, self._predictor = policy, predictor
-        self._schema, self._codec = schema, codec
-        self._costs, self._rules, self._describe = costs, as_rules(stopping), describe
-        allowed = np.ones(len(schema), dtype=bool)
+        refuse_truth(asker.policy)
+        self._asker, self._codec = asker, codec
+        self._policy, self._predictor, self._schema = asker.policy, asker.predictor, asker.schema
+        self._rules, self._describe = as_rules(stopping), describe
+        # With limits on the number only, and prices that change nothing, there is a much faster way to decide.
+        plain = all(type(rule) is MaxFeatures for rule in self._rules)
+        self._limits = (
+            [rule.limit for rule in self._rules if type(rule) is MaxFeatures]
+            if plain and asker.precedence is None and not asker.weighs
+            else None
+        )
+        allowed = np.ones(len(asker.schema), dtype=bool)
         for name in unavailable:
-            allowed[schema.index(name)] = False
-        nothing = np.zeros((1, len(schema)), dtype=bool)
-        empty = State(np.zeros((1, schema.n_columns), dtype=np.float32), nothing, nothing)
-        self._fixed = costs.prices(empty)[0].tolist() if getattr(costs, "fixed", False) else None
-        output = predictor.predict(empty)
+            allowed[asker.schema.index(name)] = False
+        nothing = np.zeros((1, len(asker.schema)), dtype=bool)
+        empty = State(np.zeros((1, asker.schema.n_columns), dtype=np.float32), nothing, nothing)
+        fixed = getattr(asker.costs, "fixed", False)
+        self._fixed = asker.costs.prices(empty)[0].tolist() if fixed else None
+        output = asker.predictor.predict(empty)
         ceiling = ceiling_of(allowed, empty.x)
-        self._past: list[_Moment] = []
-        self._now = _Moment(empty, output, 0, 0.0, ceiling, int(allowed.sum()), (), ("", -1, None, 0.0))
+        self._past: list[Moment] = []
+        self._now = Moment(empty, output, 0, 0.0, ceiling, int(allowed.sum()), (), (), ("", -1, None, 0.0))
         self._decide()
         for name, value in (known or {}).items():
             self.tell(name, value)
@@ -110,10 +70,36 @@ class Interview:
     def question(self) -> Question | None:
         """The next question; None when the interview is done."""
         pick = self._now.pick
-        if pick < 0:
-            return None
-        feature = self._schema.features[pick]
-        return Question(feature.name, feature.kind, feature.choices, self._price(pick), feature.parts)
+        return None if pick < 0 else self._question(pick, self._price(pick))
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """What could be asked now, the best first, with scores, information and prices; empty when done.
+
+        What was postponed is left out until nothing else is left.
+        """
+        if self.done:
+            return ()
+        return candidates_of(self._progress(self._without_postponed()), self._rules)
+
+    def batch(self, size: int) -> tuple[Question, ...]:
+        """The best features to ask at once, chosen together; `answers` takes the answers. Empty when done."""
+        checked = isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 1
+        if not checked:
+            raise InterviewError(f"the size of a batch is {size!r}; it must be an integer of at least 1")
+        if self.done:
+            return ()
+        progress = self._progress(self._without_postponed())
+        picks, _ = choose_batch(progress, self._rules, int(size))
+        questions, given, state = [], progress.given, progress.state
+        for pick in picks:  # each costs what it costs after those before it
+            index = int(pick[0])
+            prices = Progress(state, progress.count, progress.spent, progress.prediction, self._asker, given=given)
+            questions.append(self._question(index, float(prices.prices[0, index])))
+            asked = state.asked.copy()
+            asked[0, index] = True
+            state = State(state.x, asked, state.known)
+        return tuple(questions)
 
     @property
     def prediction(self) -> dict[Any, float]:
@@ -150,6 +136,22 @@ class Interview:
         action = "unknown" if columns is None else "answer"  # a category that training has not seen tells nothing
         self._advance(action, index, columns, value, paid=True)
 
+    def answers(self, values: Mapping[str, Any]) -> None:
+        """Answer several features by name, such as those of a `batch`; None is unknown. Each is asked and paid.
+
+        Nothing is recorded where one of them cannot be asked, or its value is not one.
+        """
+        if not isinstance(values, Mapping):
+            raise InterviewError(f"the answers are {values!r}; give a mapping from features to values")
+        encoded = []
+        for name, value in values.items():
+            index = self._schema.index(name)
+            if not self._now.ceiling[index] > 0.0:
+                raise InterviewError(f"{name!r} cannot be asked: it was asked before, or is unavailable; use tell")
+            encoded.append((index, None if value is None else self._codec.encode_answer(index, value), value))
+        for index, columns, value in encoded:
+            self._advance("unknown" if columns is None else "answer", index, columns, value, paid=True)
+
     def unknown(self) -> None:
         """The answer cannot be had: the question counts and is not asked again, and nothing is learned."""
         self._advance("unknown", self._asked(), None, None, paid=True)
@@ -159,7 +161,8 @@ class Interview:
         index, now = self._asked(), self._now
         postponed = (*(i for i in now.postponed if i != index), index)
         happened = ("later", index, None, 0.0)
-        self._enter(_Moment(now.state, now.output, now.count, now.spent, now.ceiling, now.left, postponed, happened))
+        same = now.state, now.output, now.count, now.spent, now.ceiling, now.left
+        self._enter(Moment(*same, postponed, now.given, happened))
 
     def tell(self, name: str, value: Any) -> None:
         """Record a value that was not asked for, or correct an earlier answer; it costs nothing."""
@@ -180,10 +183,24 @@ class Interview:
             raise InterviewError(f"the interview is done ({self.stop_reason}); there is no question to answer")
         return pick
 
-    def _price(self, index: int) -> float:
-        return float(self._costs.prices(self._now.state)[0, index]) if self._fixed is None else self._fixed[index]
+    def _question(self, index: int, price: float) -> Question:
+        feature = self._schema.features[index]
+        return Question(feature.name, feature.kind, feature.choices, price, feature.parts)
 
-    def _event(self, moment: _Moment) -> Event:
+    def _price(self, index: int) -> float:
+        prices = self._progress(self._now.ceiling).prices[0] if self._fixed is None else self._fixed
+        return float(prices[index])
+
+    def _progress(self, ceiling: np.ndarray) -> Progress:
+        """Where the interview stands, as rules and cost models see it."""
+        now, given = self._now, None
+        if now.given:
+            given = np.zeros((1, len(self._schema)), dtype=bool)
+            given[0, list(now.given)] = True
+        count, spent = np.array([now.count]), np.array([now.spent])
+        return Progress(now.state, count, spent, now.output, self._asker, ceiling[None], given)
+
+    def _event(self, moment: Moment) -> Event:
         action, index, value, price = moment.happened
         return Event(
             action, self._schema.features[index].name, value, price, self._describe(moment.output, moment.state)
@@ -202,11 +219,13 @@ class Interview:
         postponed = now.postponed
         if postponed:
             postponed = tuple(i for i in postponed if i != index)
+        given = now.given if paid or now.state.asked[0, index] else (*now.given, index)
         happened = (action, index, value, price)
         output = self._predictor.predict(state)
-        self._enter(_Moment(state, output, now.count + paid, now.spent + price, ceiling, left, postponed, happened))
+        count, spent = now.count + paid, now.spent + price
+        self._enter(Moment(state, output, count, spent, ceiling, left, postponed, given, happened))
 
-    def _enter(self, moment: _Moment) -> None:
+    def _enter(self, moment: Moment) -> None:
         """Make `moment` the present one and decide what to ask."""
         before = self._now
         self._now = moment
@@ -219,14 +238,41 @@ class Interview:
 
     def _decide(self) -> None:
         now = self._now
-        now.fired = first_stop_of_one(self._rules, now.state, now.count, now.spent, now.output)
-        if now.fired >= 0 or not now.left:
+        if self._limits is None:
+            self._decide_fully(now)
             return
-        if now.left == len(now.postponed):  # what was postponed comes back, the longest postponed first
-            now.pick = now.postponed[0]
+        for i, limit in enumerate(self._limits):
+            if now.count >= limit:
+                now.fired = i
+                return
+        if now.left:
+            now.pick = (
+                now.postponed[0]  # what was postponed comes back, the longest postponed first
+                if now.left == len(now.postponed)
+                else choose(self._policy, now.state, self._without_postponed())
+            )
+
+    def _decide_fully(self, now: Moment) -> None:
+        """With prices, precedence and rules of any kind."""
+        progress = self._progress(now.ceiling)
+        ceiling, fired = narrowed(progress, self._rules)
+        now.fired = int(fired[0])
+        open_ = ceiling[0] > 0
+        if now.fired >= 0 or not open_.any():
             return
-        ceiling = now.ceiling
-        if now.postponed:
-            ceiling = ceiling.copy()
-            ceiling[list(now.postponed)] = -np.inf
-        now.pick = choose(self._policy, now.state, ceiling, self._costs)
+        others = open_.copy()
+        others[list(now.postponed)] = False
+        if not others.any():
+            now.pick = next(i for i in now.postponed if open_[i])
+            return
+        ceiling = np.where(others[None], ceiling, -np.inf)
+        now.pick = int(pick_best(ranked_scores(progress, ceiling), ceiling)[0])
+
+    def _without_postponed(self) -> np.ndarray:
+        """(features,) the ceiling without what was postponed, unless nothing else is left."""
+        now = self._now
+        if not now.postponed or now.left == len(now.postponed):
+            return now.ceiling
+        ceiling = now.ceiling.copy()
+        ceiling[list(now.postponed)] = -np.inf
+        return ceiling

@@ -7,17 +7,22 @@ and lets a person reveal.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like, device, take_columns
-from askless.core.choice import ceiling_of, close, decide_below
+from askless.core.arrays import Array, array_namespace, constant_like, device, take_columns, to_numpy
+from askless.core.batches import choose_batch
+from askless.core.choice import ceiling_of, close, decide
 from askless.core.costs import CostModel, Uniform
+from askless.core.precedence import Precedence
+from askless.core.progress import Asker, Progress
 from askless.core.protocols import Policy, Predictor, refuse_truth
+from askless.core.reference import Reference
 from askless.core.schema import Schema
 from askless.core.state import Cases, State
-from askless.core.stopping import Progress, StoppingRule, as_rules, stop_reason
+from askless.core.stopping import StoppingRule, as_rules, stop_reason
 from askless.core.trajectory import Trajectory
 
 __all__ = ["Missing", "askable", "rollout"]
@@ -44,55 +49,75 @@ def rollout(
     missing: Missing = "skip",
     available: Array | None = None,  # (n, features) bool
     known: Array | None = None,  # (n, features) bool: free, and there from the start
+    precedence: Precedence | None = None,
+    reference: Reference | None = None,  # stored rows, for rules and batches that imagine answers
+    batch: int = 1,  # how many features are asked at once
     allow_truth: bool = False,
 ) -> Trajectory:
     """Ask each case of the batch for features until one of the rules says stop or nothing is left."""
     xp = array_namespace(cases.x)
     rules = as_rules(stopping)
-    costs = costs or Uniform()
     if not allow_truth:
         refuse_truth(policy)
     needs_truth = getattr(policy, "needs_truth", False)
+    if batch > 1 and needs_truth:
+        raise ValueError("a policy that looks at the truth asks one feature at a time")
+    asker = Asker(policy, predictor, schema, costs or Uniform(), precedence, reference)
     n, n_features = cases.present.shape
     can_ask = askable(cases.present, missing, available)
     start = xp.zeros((n, n_features), dtype=xp.bool, device=device(cases.x)) if known is None else known
     state = State.of(cases, constant_like(schema.column_feature, cases.x), start)
     zeros = xp.zeros(n, dtype=xp.float64, device=device(cases.x))
-    progress = Progress(state, xp.astype(zeros, xp.int64), zeros, predictor.predict(state))
+    count, spent, prediction = xp.astype(zeros, xp.int64), zeros, predictor.predict(state)
     ceiling = ceiling_of(can_ask & ~start, cases.x)
     steps: list[Array] = []
-    predictions, spent = [progress.prediction], [progress.spent]  # not the states: they are large
-    for _ in range(n_features + 1):
-        pick, fired = decide_below(policy, progress, ceiling, costs, rules, cases.x if needs_truth else None)
-        asks = pick >= 0
-        if not bool(xp.any(asks)):
+    predictions, costs_so_far = [prediction], [spent]  # not the states: they are large
+    while True:
+        truth = cases.x if needs_truth else None
+        progress = Progress(state, count, spent, prediction, asker, ceiling, known, truth)
+        picks, fired = choose_batch(progress, rules, batch) if batch > 1 else _single(progress, rules)
+        if not picks:
             break
-        first = xp.where(asks, pick, xp.zeros_like(pick))
-        price = xp.where(asks, take_columns(costs.prices(state), first), zeros)
-        state, ceiling = state.after(pick, cases, schema), close(ceiling, pick)
-        progress = Progress(
-            state,
-            progress.count + xp.astype(asks, xp.int64),
-            progress.spent + price,
-            predictor.predict(state),
-        )
-        steps.append(pick)
-        predictions.append(progress.prediction)
-        spent.append(progress.spent)
-    return Trajectory(
+        for i, pick in enumerate(picks):
+            if i:  # a batch pays what each of its members costs after those before it
+                progress = Progress(state, count, spent, prediction, asker, ceiling, known)
+            asks = pick >= 0
+            first = xp.where(asks, pick, xp.zeros_like(pick))
+            price = xp.where(asks, take_columns(progress.prices, first), zeros)
+            state, ceiling = state.after(pick, cases, schema), close(ceiling, pick)
+            count, spent = count + xp.astype(asks, xp.int64), spent + price
+            prediction = predictor.predict(state)
+            steps.append(pick)
+            predictions.append(prediction)
+            costs_so_far.append(spent)
+    t = Trajectory(
         order=to_numpy(xp.stack(steps, axis=1)) if steps else np.empty((n, 0), dtype=np.int64),
         predictions=to_numpy(xp.stack(predictions, axis=1)),
-        cost=to_numpy(xp.stack(spent, axis=1)),
+        cost=to_numpy(xp.stack(costs_so_far, axis=1)),
         stop_reason=np.array([stop_reason(rules, i) for i in to_numpy(fired).tolist()], dtype=object),
         feature_names=schema.names,
     )
+    return _without_gaps(t) if batch > 1 and steps else t
 
 
-def to_numpy(array: Array) -> np.ndarray:
-    """Any array as numpy, from whatever library and device."""
-    if isinstance(array, np.ndarray):
-        return array
-    if hasattr(array, "detach"):
-        array = array.detach().cpu()
-    result: np.ndarray[Any, Any] = np.from_dlpack(array)
-    return result
+def _single(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[list[Array], Array]:
+    """The next question of each case as a batch of one; none where nobody is asked anything more."""
+    pick, fired = decide(progress, rules)
+    return ([pick] if bool(array_namespace(pick).any(pick >= 0)) else []), fired
+
+
+def _without_gaps(t: Trajectory) -> Trajectory:
+    """A case may have had fewer questions in a batch than others: its next ones move up."""
+    asked = t.order >= 0
+    counts = asked.sum(axis=1, keepdims=True)
+    steps = np.argsort(~asked, axis=1, kind="stable")  # the steps in which each case was asked, then the others
+    ended = np.arange(t.order.shape[1]) >= counts
+    last = np.take_along_axis(steps, np.maximum(counts - 1, 0), axis=1) + 1
+    after = np.where(ended, np.where(counts > 0, last, 0), steps + 1)  # a case that ended keeps its last prediction
+    after = np.concatenate([np.zeros((len(t), 1), dtype=after.dtype), after], axis=1)  # (n, k + 1)
+    return replace(
+        t,
+        order=np.take_along_axis(t.order, steps, axis=1),
+        predictions=np.take_along_axis(t.predictions, after[:, :, None], axis=1),
+        cost=np.take_along_axis(t.cost, after, axis=1),
+    )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from askless.core.candidates import Candidate
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Trajectory"]
+
+Again = Callable[[int, Sequence[int]], tuple[Candidate, ...]]
+"""Asks a case again: the candidates, given its row and what it was asked so far."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,7 @@ class Trajectory:
     stop_reason: np.ndarray  # (n,) of str
     feature_names: tuple[str, ...]  # of all features, asked or not
     outputs: tuple[Any, ...] = ()  # class labels, or ("mean",)
+    again: Again | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.order)
@@ -50,6 +56,18 @@ class Trajectory:
     def names(self, row: int) -> list[str]:
         """The names of the features asked of one case, in order."""
         return [self.feature_names[i] for i in self.order[row] if i >= 0]
+
+    def candidates(self, row: int, step: int) -> tuple[Candidate, ...]:
+        """What could have been asked of a case after `step` answers, the best first; computed when called.
+
+        Empty where a rule had stopped the case. The table that was asked must still be what it was.
+        """
+        if self.again is None:
+            raise ValueError("this trajectory cannot tell its candidates; one from a model's rollout can")
+        asked = [i for i in self.order[row].tolist() if i >= 0]
+        if not 0 <= step <= len(asked):
+            raise ValueError(f"case {row} was asked {len(asked)} features; there is no step {step}")
+        return self.again(row, asked[:step])
 
     @classmethod
     def join(cls, parts: Sequence[Trajectory]) -> Trajectory:

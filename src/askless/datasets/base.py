@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from askless.core.costs import Panels
 from askless.datasets.download import DownloadFailed
 from askless.datasets.home import DatasetNotFound, data_home
 
@@ -28,7 +29,7 @@ class Info:
     `features` counts what can be asked (a group is one), `columns` counts the table's. For a generator, `rows`
     is how many it draws unless told otherwise. `costs` are the prices of a question on its own. Where some are
     done together (one sample of blood), `panels` names them, and `discounted_costs` is what a question costs once
-    another one of its panel was asked; no estimator reads these two.
+    another one of its panel was asked; `Dataset.cost_model` puts them together.
     """
 
     name: str
@@ -98,6 +99,17 @@ class Dataset:
     def costs(self) -> dict[str, float]:
         """The price of each feature, as the estimators take it; empty where all cost the same; a copy."""
         return dict(self.info.costs)
+
+    @property
+    def cost_model(self) -> dict[str, float] | Panels | None:
+        """The prices as the estimators take them, panels and all; None where every question costs the same."""
+        info = self.info
+        if not info.panels:
+            return self.costs or None
+        together = {
+            panel: {name: info.discounted_costs[name] for name in names} for panel, names in info.panels.items()
+        }
+        return Panels(info.costs, together)
 
     @property
     def images(self) -> np.ndarray:

@@ -30,7 +30,7 @@ TOP = (
     "quick",
 )
 OF_DATASET = ("name", "options", "max_features", "missing", "rows", "metric", "seeds", "methods", "split")
-OF_METHOD = ("name", "label", "options")
+OF_METHOD = ("name", "label", "options", "costs")
 OF_SPLIT = ("test", "validation", "seed")
 OF_QUICK = ("seeds", "max_features", "rows", "datasets", "methods", "options")
 DRAWN = ("n", "random_state")  # options of a data set that change nothing but its rows
@@ -70,6 +70,7 @@ class MethodChoice:
     name: str
     label: str
     options: dict[str, Any]
+    costs: Literal["used", "ignored"] = "used"
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ class Experiment:
                 split_seed=seed if table.split.seed is None else table.split.seed,
                 missing=table.missing,
                 rows=table.rows,
+                costs=method.costs,
             )
             for seed in seeds
             for table in self.datasets
@@ -144,7 +146,9 @@ def _methods(top: Section) -> tuple[MethodChoice, ...]:
         options = dict(section.section("options").data)
         name = str(section.data["name"])
         _checked(section, name, lambda name=name, options=options: configured_method(name, options))  # type: ignore[misc]
-        chosen.append(MethodChoice(name, section.text("label") or default_label(name, options), options))
+        costs = cast(Literal["used", "ignored"], section.word("costs", ("used", "ignored"), "used"))
+        label = section.text("label") or default_label(name, options) + ("" if costs == "used" else ", costs ignored")
+        chosen.append(MethodChoice(name, label, options, costs))
     methods = _distinct(chosen)
     labels = [method.label for method in methods]
     for method in methods:

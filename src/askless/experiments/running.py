@@ -8,22 +8,27 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from askless.core import State, cost_model
 from askless.exceptions import CheckpointError
 from askless.experiments.results import FORMAT, checksum, pack_loss, pack_order
 from askless.experiments.scoring import case_losses, padded_order, scored_budgets, scores, steps_to_relevant
+from askless.experiments.spending import Ask, ScoresOnly, money_part, stopping_part
 from askless.experiments.task import ExperimentError, Task
 from askless.hints import did_you_mean, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
-    from askless.core import Trajectory
+    from askless.core import CostModel, StoppingRule, Trajectory
     from askless.datasets import Dataset
     from askless.fitted import FittedModel
     from askless.methods import Method
@@ -62,11 +67,14 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
     wall, cpu = time.perf_counter(), time.process_time()
     model = _fit(task, data, rows, checkpoint)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    prices = cost_model(data.cost_model, model.schema)
     start = time.perf_counter()
-    trajectory = _ask(model, data.frame.iloc[rows.test])
+    ask = partial(_ask, model, data.frame.iloc[rows.test], prices, task.costs == "used")
+    trajectory = ask(())
     asking = time.perf_counter() - start
     y = _truth(model, data.target.iloc[rows.test].to_numpy())
     budgets = scored_budgets(task.max_features, trajectory)
+    alone = _alone(prices, model)
     result = {
         "format": FORMAT,
         "task": task.to_json(),
@@ -75,11 +83,12 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
             "task": model.task,
             "classes": [_plain(label) for label in model.classes],
             "features": list(model.schema.names),
-            "costs": [float(price) for price in model.schema.prices],
+            "costs": alone.tolist(),
             "rows": {"train": len(rows.train), "valid": len(rows.valid), "test": len(rows.test)},
         },
         **scores(model.task, trajectory, y, budgets),
         **({} if data.relevant is None else {"relevant": _relevant(trajectory, data.relevant[rows.test])}),
+        **_spending(task, model, trajectory, ask, y, alone),
         "per_case": pack_loss(case_losses(model.task, trajectory, y, budgets)),
         "order": pack_order(padded_order(trajectory, task.max_features), len(model.schema)),
         "summary": _plain(model.summary),
@@ -170,7 +179,7 @@ def _fit(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) -> Fit
         method=configured_method(task.method, task.method_options),
         groups=None if pictures else data.groups or None,
         patch_size=data.info.patch_size if pictures else None,
-        costs=data.costs or None,
+        costs=data.cost_model if task.costs == "used" else None,
         missing=task.missing,
         random_state=task.seed,
         verbose=False,
@@ -185,26 +194,49 @@ def _fit(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) -> Fit
     return estimator.model_
 
 
-def _ask(model: FittedModel, table: pd.DataFrame) -> Trajectory:
-    """The roll-out of a table, also of a policy that looks at the truth, which `model.rollout` refuses."""
-    from askless.core import MaxFeatures, Trajectory, cost_model, rollout
+def _ask(
+    model: FittedModel, table: pd.DataFrame, prices: CostModel, weigh: bool, rules: Sequence[StoppingRule]
+) -> Trajectory:
+    """The roll-out of a table, also of a policy that looks at the truth, which `model.rollout` refuses.
+
+    Prices are paid in any case; whether they have a say in what is asked is for `weigh`.
+    """
+    from askless.core import MaxFeatures, Trajectory, rollout
     from askless.fitted import CASES_AT_ONCE
     from askless.tables import row_chunks
 
     parts = [
         rollout(
-            model.policy,
+            model.policy if weigh else ScoresOnly(model.policy),
             model.predictor,
             model.encoder.transform(chunk),
             model.schema,
-            stopping=MaxFeatures(model.max_features),
-            costs=cost_model(None, model.schema),
+            stopping=(*rules, MaxFeatures(model.max_features)),
+            costs=prices,
             missing=model.missing,
             allow_truth=True,
         )
         for _, chunk in row_chunks(table, CASES_AT_ONCE)
     ]
     return Trajectory.join(parts)
+
+
+def _alone(prices: CostModel, model: FittedModel) -> np.ndarray:
+    """(features,) what each question costs as the first one."""
+    nothing = np.zeros((1, len(model.schema)), dtype=bool)
+    state = State(np.zeros((1, model.schema.n_columns), dtype=np.float32), nothing, nothing)
+    return np.array(prices.prices(state)[0], dtype=np.float64)
+
+
+def _spending(
+    task: Task, model: FittedModel, trajectory: Trajectory, ask: Ask, y: np.ndarray, prices: np.ndarray
+) -> dict[str, Any]:
+    """What a result says of money, where prices (features,) differ, and of stopping."""
+    if bool(np.all(prices == prices[0])):
+        return {}
+    informative = task.costs == "used" and bool(getattr(model.policy, "informative", False))
+    stopped = stopping_part(model.task, trajectory, ask, y, float(prices.mean()), informative=informative)
+    return {"money": money_part(model.task, ask, y, prices), "stopping": stopped}
 
 
 def _truth(model: FittedModel, target: np.ndarray) -> np.ndarray:

@@ -60,6 +60,7 @@ class Task:
     split_seed: int = 0
     missing: Literal["skip", "answer"] = "skip"
     rows: int | None = None
+    costs: Literal["used", "ignored"] = "used"  # whether the fit and the choice see the data set's prices
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or default_label(self.method, self.method_options))
@@ -80,6 +81,8 @@ class Task:
     def to_json(self) -> dict[str, Any]:
         """The task as JSON can hold it; tuples become lists."""
         plain: dict[str, Any] = json.loads(canonical_json(asdict(self)))
+        if self.costs == "used":  # what tasks before had no word for leaves their keys as they were
+            del plain["costs"]
         return plain
 
     @classmethod

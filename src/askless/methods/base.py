@@ -86,12 +86,15 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """Stands for the data and the settings of a fit."""
         import torch
 
+        from askless.training import static_rates
+
         settings = {
             "versions": [__version__, torch.__version__],
             "method": method_to_json(self),
             "seed": seed,
             "schema": repr(problem.schema),
             "task": [problem.task, problem.n_classes, problem.max_features, problem.missing],
+            "prices": [static_rates(problem, asked).tolist() for asked in ([], list(range(len(problem.schema))))],
             "shapes": [problem.train.x.shape, problem.valid.x.shape],
         }
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())

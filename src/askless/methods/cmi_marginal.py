@@ -40,12 +40,12 @@ class CmiMarginal(NetMethod):
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.training import (
+            calibrated,
             exported_predictor,
             one_thread,
             train_predictor,
             training_summary,
             uniform_sets,
-            with_spread,
         )
 
         module, history = train_predictor(
@@ -60,4 +60,4 @@ class CmiMarginal(NetMethod):
         scale = predictor.scale if problem.task == "regression" else None
         with one_thread():
             policy = MarginalPolicy(predictor.dense, answer_book(problem, self.atoms), answered(problem), scale)
-        return Fitted(policy, with_spread(predictor, policy, problem), history, training_summary(history))
+        return Fitted(policy, calibrated(predictor, policy, problem), history, training_summary(history))

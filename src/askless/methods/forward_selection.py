@@ -33,7 +33,8 @@ class ForwardSelection(RankingMethod):
     selection" (1971), as a wrapper in the sense of Kohavi and John, "Wrappers for feature subset selection" (1997):
     at each step every feature that is left is added to those chosen, boosted trees (scikit-learn's
     HistGradientBoosting) are trained, and the feature with the lowest validation loss stays. The strongest static
-    order here, and the fairest opponent of a dynamic policy; it costs features times budget trainings.
+    order here, and the fairest opponent of a dynamic policy; it costs features times budget trainings. Where features
+    have prices, the one that lowers the loss most for its money stays.
 
     Parameters
     ----------
@@ -56,12 +57,13 @@ class ForwardSelection(RankingMethod):
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-        from askless.training import finished
+        from askless.training import finished, gain_per_price, static_rates
 
         features, steps = len(problem.schema), problem.max_features
         again = features if self.candidates is None else min(max(self.candidates, steps), features)
         fits = [features, *(again - step for step in range(1, steps))]  # in each step
         trees = _Trees(problem, self.iterations, seed)
+        now = trees.loss_of_nothing() if problem.priced else 0.0
         chosen: list[int] = []
         candidates = list(range(features))
         place = np.empty(features)
@@ -72,7 +74,10 @@ class ForwardSelection(RankingMethod):
                 told = partial(_tell, progress, sum(fits[:step]), step)
                 attempt = partial(_step, trees, chosen, candidates, told)
                 result, rows = finished(checkpoint, f"step {step + 1}", attempt)
-                ranked = [candidates[j] for j in np.argsort(result["losses"].numpy(), kind="stable")]
+                losses = result["losses"].numpy()
+                gain = gain_per_price(now - losses, static_rates(problem, chosen)[candidates])
+                order = np.argsort(-gain if problem.priced else losses, kind="stable")
+                now, ranked = losses[order[0]], [candidates[j] for j in order]
                 place[ranked] = step + np.arange(len(ranked))  # the next step writes over what it tries again
                 history += rows
                 chosen = [*chosen, ranked[0]]
@@ -145,3 +150,10 @@ class _Trees:
         model = HistGradientBoostingClassifier(**self.settings).fit(self.x[:, columns], self.y)
         chance = model.predict_proba(self.x_valid[:, columns])[np.arange(len(self.y_valid)), self.y_valid]
         return float(-np.log(np.maximum(chance, SMALLEST)).mean())
+
+    def loss_of_nothing(self) -> float:
+        """The mean validation loss before anything is known."""
+        if self.problem.task == "regression":
+            mean, scale = self.problem.target_scale
+            return float(np.mean(((self.y_valid - mean) / scale) ** 2))
+        return float(-self.problem.prior_outputs.numpy()[self.y_valid].mean())

@@ -30,6 +30,7 @@ class MutualInformation(RankingMethod):
     without its penalty; Brown et al., "Conditional likelihood maximisation: a unifying framework for information
     theoretic feature selection" (2012), call it MIM. It takes a second, and sees neither that two features say the
     same nor that two say something only together. Choose it as a baseline, or where nothing else is affordable.
+    Where features have prices, the order is that of information for the money.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class MutualInformation(RankingMethod):
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        from askless.training import some_rows
+        from askless.training import gain_per_price, some_rows, static_rates
 
         n = len(problem.y_train)
         rows = slice(None) if n <= ROWS else some_rows(n, ROWS)
@@ -63,7 +64,7 @@ class MutualInformation(RankingMethod):
             if problem.missing == "answer":  # the question is asked where there is no answer, too
                 scores[i] *= there.mean()
             progress.epoch(i + 1, "mutual information", {"epoch": i + 1})
-        return scores, []
+        return gain_per_price(scores, static_rates(problem, [])), []
 
     def _information(self, feature: Feature, x: np.ndarray, y: np.ndarray) -> float:
         """How much a feature's columns (n, width) say about y (n,), in nats; 0 where there are no rows."""

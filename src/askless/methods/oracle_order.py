@@ -44,13 +44,13 @@ class OracleOrder(NetMethod):
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.training import (
+            calibrated,
             exported_predictor,
             full_sets,
             mixed_sets,
             train_predictor,
             training_summary,
             uniform_sets,
-            with_spread,
         )
 
         sampler = mixed_sets(uniform_sets(problem.max_features), full_sets, COMPLETE)
@@ -64,7 +64,7 @@ class OracleOrder(NetMethod):
             starts=problem.schema.starts,
             zero_is_missing=_zero_is_missing(problem),
         )
-        return Fitted(policy, with_spread(predictor, policy, problem), list(history), training_summary(history))
+        return Fitted(policy, calibrated(predictor, policy, problem), list(history), training_summary(history))
 
 
 def _zero_is_missing(problem: Problem) -> np.ndarray:

@@ -35,13 +35,15 @@ class StaticMethod(NetMethod):
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order: ...
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        from askless.training import exported_predictor, train_predictor, training_summary, with_spread
+        from askless.training import calibrated, exported_predictor, paid_sets, train_predictor, training_summary
 
         policy, sampler, history = self._order(problem, seed, progress, checkpoint)
+        if problem.priced:
+            sampler = paid_sets(sampler, problem)
         module, trained = train_predictor(
             problem, sampler, self.net, seed=seed, progress=progress, checkpoint=checkpoint
         )
-        predictor = with_spread(exported_predictor(module, problem), policy, problem)
+        predictor = calibrated(exported_predictor(module, problem), policy, problem)
         return Fitted(policy, predictor, history + trained, training_summary(trained))
 
 

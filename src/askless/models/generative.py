@@ -26,6 +26,9 @@ class GenerativePolicy:
     other features the decoder gives the probabilities. What answers add to the predictor's first layer is known.
     """
 
+    informative = True  # scores are information, which can be weighed against prices
+    noise = 0.02  # of the best candidate's information: less is not told apart from nothing
+
     def __init__(
         self,
         network: Network,

@@ -21,6 +21,9 @@ class MarginalPolicy:
     Every feature has a few weighted answers that stand for its distribution; they do not depend on what is known.
     """
 
+    informative = True  # scores are information, which can be weighed against prices
+    noise = 0.02  # of the best candidate's information: less is not told apart from nothing
+
     def __init__(self, network: Network, book: AnswerBook, answered: np.ndarray, scale: float | None) -> None:
         self.network = network  # of the predictor
         self.book = book

@@ -20,6 +20,9 @@ def build_network(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Netw
     return ConvNetwork.build(config["network"], arrays) if "network" in config else Network.build(arrays)
 
 
+KNOWN = "known"  # in a state's memo: how many features are known
+
+
 class NetPolicy:
     """Scores from a network; where nothing is known yet, fixed scores if there are any.
 
@@ -67,12 +70,14 @@ class NetPredictor:
         offset: float = 0.0,
         scale: float = 1.0,
         spread_weight: np.ndarray | None = None,
+        temperatures: np.ndarray | None = None,
     ) -> None:
         self.network = network
         self.classes = classes
         self.prior = prior  # (outputs,) frequencies of the classes, or the mean, in the training rows
         self.offset, self.scale = offset, scale  # of the regression target
         self.spread_weight = spread_weight  # (hidden + 1,): log variance of the residual, the bias last
+        self.temperatures = temperatures  # (features + 1,) by how many are known: divide logits, multiply the spread
 
     @property
     def dense(self) -> Network:
@@ -84,6 +89,8 @@ class NetPredictor:
     def predict(self, state: State) -> Array:
         """(n, classes) probabilities, or (n, 1) means."""
         outputs = self.network.outputs(state)
+        if self.classes and self.temperatures is not None:
+            outputs = outputs / self._temperature(state, outputs)
         told = softmax(outputs) if self.classes else self._mean(outputs)
         return told[None] if type(state.told) is Answer else or_else(self.prior, told, state)
 
@@ -102,27 +109,45 @@ class NetPredictor:
         xp = array_namespace(hidden)
         weight = constant_like(self.spread_weight, hidden, dtype=hidden.dtype)
         spread = xp.exp(0.5 * (hidden @ weight[:-1] + weight[-1])) * self.scale
-        return spread if hidden.ndim > 1 else spread[None]
+        spread = spread if hidden.ndim > 1 else spread[None]
+        if self.temperatures is None:
+            return spread
+        temperature = self._temperature(state, hidden)
+        return spread * (temperature[:, 0] if hidden.ndim > 1 else temperature)
+
+    def _temperature(self, state: State, like: Array) -> Array:
+        """(n, 1) by how much is known of each case; (1,) of a single one."""
+        assert self.temperatures is not None
+        if isinstance(like, np.ndarray):
+            count = known_count(state)
+            return self.temperatures[count : count + 1] if isinstance(count, int) else self.temperatures[count, None]
+        xp = array_namespace(like)
+        count = xp.sum(xp.astype(state.known, xp.int64), axis=1)
+        return constant_like(self.temperatures, like, dtype=like.dtype)[count][:, None]
 
     def config(self) -> dict[str, Any]:
         """The task, the target's scale, and the network's."""
         return {"classes": self.classes, "offset": self.offset, "scale": self.scale} | self.network.config()
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The network's weights, the prior, and the spread's weights."""
-        extra = {} if self.spread_weight is None else {"spread_weight": self.spread_weight}
-        return self.network.arrays() | {"prior": self.prior} | extra
+        """The network's weights, the prior, and what makes it honest: the spread's weights and the temperatures."""
+        extra = {"spread_weight": self.spread_weight, "temperatures": self.temperatures}
+        kept = {name: array for name, array in extra.items() if array is not None}
+        return self.network.arrays() | {"prior": self.prior} | kept
 
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetPredictor:
         """The predictor that `config` and `arrays` came from."""
         rest = dict(arrays)
         spread, prior = rest.pop("spread_weight", None), rest.pop("prior")
+        temperatures = rest.pop("temperatures", None)
         network, classes = build_network(config, rest), config["classes"]
         if prior.shape != (network.n_outputs,) or classes is not (len(prior) > 1):
             raise ValueError(f"the predictor has {network.n_outputs} outputs and a prior of {prior.shape}")
         if spread is not None and spread.shape != (network.n_hidden + 1,):
             raise ValueError(f"the weights of the spread have the shape {spread.shape}")
+        if temperatures is not None:
+            _check_temperatures(temperatures, network.n_features)
         return cls(
             network,
             classes=classes,
@@ -130,7 +155,26 @@ class NetPredictor:
             offset=float(config["offset"]),
             scale=float(config["scale"]),
             spread_weight=spread,
+            temperatures=temperatures,
         )
+
+
+def known_count(state: State) -> int | np.ndarray:
+    """How many features are known: (n,) of many cases, a number of a single one, counted on from answer to answer."""
+    told = state.told
+    if type(told) is not Answer:
+        return int(state.known.sum()) if len(state) == 1 else np.count_nonzero(state.known, axis=1)
+    count: int | None = state.memo.get(KNOWN)
+    if count is None:
+        before = told.before.get(KNOWN)
+        count = state.memo[KNOWN] = int(state.known.sum()) if before is None else before + 1
+    return count
+
+
+def _check_temperatures(temperatures: np.ndarray, n_features: int) -> None:
+    fits = temperatures.shape == (n_features + 1,) and temperatures.dtype.kind == "f"
+    if not fits or not np.all((temperatures > 0) & np.isfinite(temperatures)):
+        raise ValueError(f"there are temperatures of shape {temperatures.shape} for {n_features} features")
 
 
 def or_else(blank: np.ndarray | None, outputs: Array, state: State) -> Array:

@@ -24,6 +24,9 @@ class NetValue:
     regression it is a drop of the squared error, in the target's units squared.
     """
 
+    informative = True  # scores are information, which can be weighed against prices
+    noise = 0.02  # of the best candidate's information: less is not told apart from nothing
+
     def __init__(
         self,
         network: NetworkLike,

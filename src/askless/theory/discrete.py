@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askless.core import Cases, Schema, State
+from askless.core import Cases, Costs, Schema, State, cost_model
+from askless.theory.money import best_for_money
 from askless.theory.policies import GreedyPolicy, OptimalPolicy
 from askless.theory.records import Floats, Ints, Partial, schema_of
 from askless.theory.table import StateTable, xlogx
@@ -190,16 +191,32 @@ class DiscreteProblem:
             return float(self.table.entropy[root])
         return float(self.table.plan(min(budget, len(self.schema)))[-1][root].min())
 
-    def reachable(self, policy: Choice, budget: int) -> Visits:
+    def best_value_for_money(self, money: float, costs: Costs) -> float:
+        """The least expected log-loss that any adaptive policy reaches without spending more than `money`."""
+        return best_for_money(self.table, self.schema, cost_model(costs, self.schema), money)
+
+    def reachable(
+        self, policy: Choice, budget: int | None = None, *, costs: Costs | None = None, money: float | None = None
+    ) -> Visits:
         """All the records that a policy may come to in `budget` questions, with their probabilities.
 
-        `policy` is one of the core's, or a function from a `Partial` to the features (n,) to ask, -1 for none.
+        `policy` is one of the core's, or a function from a `Partial` to the features (n,) to ask, -1 for none. Scores
+        that are information are weighed against `costs`, and no path costs more than `money`.
         """
-        return expand(self, policy, budget)
+        most = len(self.schema) if budget is None else budget
+        return expand(self, policy, most, cost_model(costs, self.schema), money)
 
-    def expected_loss(self, policy: Choice, budget: int, predictor: Prediction | None = None) -> float:
-        """The expected log-loss after `budget` questions, of the best predictor or of the one given."""
-        visits = self.reachable(policy, budget)
+    def expected_loss(
+        self,
+        policy: Choice,
+        budget: int | None = None,
+        predictor: Prediction | None = None,
+        *,
+        costs: Costs | None = None,
+        money: float | None = None,
+    ) -> float:
+        """The expected log-loss after `budget` questions, or for `money`, of the best predictor or the one given."""
+        visits = self.reachable(policy, budget, costs=costs, money=money)
         last = visits.partial[visits.ended]
         loss = self.entropy(last)
         if predictor is not None:

@@ -33,6 +33,7 @@ class GreedyPolicy:
     """
 
     problem: Known
+    informative = True  # scores are information, which can be weighed against prices
 
     def score(self, state: State) -> Floats:
         """(n, features); 0 for what was asked."""

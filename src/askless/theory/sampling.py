@@ -182,6 +182,7 @@ class SampledPolicy:
     seed: int = 0
     spread: Spread = divergence_from_mean
     max_rows: int = MAX_ROWS
+    informative = True  # scores are information, which can be weighed against prices
 
     def score(self, state: State) -> Floats:
         """(n, features), estimated; 0 for what was asked."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.core import Policy, Predictor, Progress, Uniform, decide
+from askless.core import Asker, CostModel, Policy, Predictor, Progress, Uniform, decide
+from askless.core.stopping import MaxCost
 from askless.theory.records import Bools, Floats, Ints, Partial
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Visits:
     partial: Partial
     probability: Floats  # (m,) of coming to the record
     pick: Ints  # (m,) what the policy asks there, -1 where the asking ended
+    spent: Floats  # (m,) the money that the questions before cost
 
     def __len__(self) -> int:
         return len(self.pick)
@@ -49,40 +51,54 @@ class Visits:
         return self.pick < 0
 
 
-def expand(problem: DiscreteProblem, policy: Choice, budget: int) -> Visits:
-    """Follow the policy from the empty record through every answer that can occur."""
-    partial, probability = problem.empty(), np.ones(1)
-    partials, probabilities, picks = [], [], []
+def expand(
+    problem: DiscreteProblem, policy: Choice, budget: int, costs: CostModel | None = None, money: float | None = None
+) -> Visits:
+    """Follow the policy from the empty record through every answer that can occur; no path costs more than money."""
+    partial, probability, spent = problem.empty(), np.ones(1), np.zeros(1)
+    partials, probabilities, picks, sums = [], [], [], []
+    costs = costs or Uniform()
     for step in range(budget + 1):
-        pick = _pick(problem, policy, partial) if step < budget else np.full(len(partial), -1)
+        none = np.full(len(partial), -1)
+        pick, price = _pick(problem, policy, partial, spent, costs, money) if step < budget else (none, 0.0 * none)
         partials.append(partial)
         probabilities.append(probability)
         picks.append(pick)
-        partial, probability = _children(problem, partial, probability, pick)
+        sums.append(spent)
+        partial, probability, parent = _children(problem, partial, probability, pick)
+        spent = (spent + price)[parent]
         if not len(partial):
             break
     whole = Partial(np.concatenate([p.values for p in partials]), np.concatenate([p.asked for p in partials]))
-    return Visits(whole, np.concatenate(probabilities), np.concatenate(picks))
+    return Visits(whole, np.concatenate(probabilities), np.concatenate(picks), np.concatenate(sums))
 
 
-def _pick(problem: DiscreteProblem, policy: Choice, partial: Partial) -> Ints:
-    """(n,) the features to ask next; a policy of the core decides as it does in a roll-out."""
-    if not isinstance(policy, Policy):
+def _pick(
+    problem: DiscreteProblem, policy: Choice, partial: Partial, spent: Floats, costs: CostModel, money: float | None
+) -> tuple[Ints, Floats]:
+    """(n,) the features to ask next and their prices; a policy of the core decides as it does in a roll-out."""
+    state = problem.state(partial)
+    asker = Asker(policy if isinstance(policy, Policy) else problem.greedy, problem, problem.schema, costs)
+    progress = Progress(state, np.zeros(len(partial)), spent, problem.posterior(partial), asker)
+    if isinstance(policy, Policy):
+        pick, _ = decide(progress, () if money is None else (MaxCost(money),))
+    elif money is None:
         pick = np.asarray(policy(partial))
     else:
-        state = problem.state(partial)
-        nothing = np.zeros(len(partial))
-        progress = Progress(state, nothing, nothing, problem.posterior(partial))
-        pick, _ = decide(policy, progress, ~state.asked, Uniform(), ())
-    again = (pick >= 0) & np.take_along_axis(partial.asked, np.maximum(pick, 0)[:, None], axis=1)[:, 0]
+        raise ValueError("a function does not know what is affordable; give a policy")
+    there = np.maximum(pick, 0)[:, None]
+    again = (pick >= 0) & np.take_along_axis(partial.asked, there, axis=1)[:, 0]
     if again.any():
         raise ValueError(f"the policy asks {problem.schema.names[pick[again][0]]!r} a second time")
-    return pick
+    return pick, np.take_along_axis(np.asarray(progress.prices), there, axis=1)[:, 0] * (pick >= 0)
 
 
-def _children(problem: DiscreteProblem, partial: Partial, probability: Floats, pick: Ints) -> tuple[Partial, Floats]:
-    """The records after each possible answer, and the probabilities of coming to them."""
+def _children(
+    problem: DiscreteProblem, partial: Partial, probability: Floats, pick: Ints
+) -> tuple[Partial, Floats, Ints]:
+    """The records after each possible answer, the probabilities of coming to them, and where they come from."""
     values, asked, chances = [partial.values[:0]], [partial.asked[:0]], [probability[:0]]
+    parents = [pick[:0]]
     for index, feature in enumerate(problem.schema.features):
         rows = np.flatnonzero(pick == index)
         chance = problem.answer_probabilities(partial[rows], index) * probability[rows, None]  # (rows, answers)
@@ -93,7 +109,9 @@ def _children(problem: DiscreteProblem, partial: Partial, probability: Floats, p
         values.append(child)
         asked.append(child_asked)
         chances.append(chance[parent, answer])
-    return Partial(np.concatenate(values), np.concatenate(asked)), np.concatenate(chances)
+        parents.append(rows[parent])
+    children = Partial(np.concatenate(values), np.concatenate(asked))
+    return children, np.concatenate(chances), np.concatenate(parents)
 
 
 def predict_with(problem: DiscreteProblem, predictor: Prediction, partial: Partial) -> Floats:

@@ -1,5 +1,6 @@
 """The one fit loop: epochs, early stopping, schedules, history, checkpoints, progress. Imports torch."""
 
+from askless.training.calibration import calibrated
 from askless.training.candidates import candidate_losses, revealed
 from askless.training.chain_learner import ChainLearner
 from askless.training.chains import Chains, States, epoch_batches
@@ -15,8 +16,8 @@ from askless.training.predictor import (
     new_policy_predictor,
     new_predictor,
     train_predictor,
-    with_spread,
 )
+from askless.training.prices import gain_per_price, paid_sets, price_rates, static_rates
 from askless.training.progress import Progress, progress_bar
 from askless.training.subsets import (
     Sampler,
@@ -28,7 +29,7 @@ from askless.training.subsets import (
     uniform_sets,
 )
 from askless.training.threads import one_thread
-from askless.training.validation import mean_loss, validation_rollout
+from askless.training.validation import validation_loss, validation_rollout
 
 __all__ = [
     "ChainLearner",
@@ -45,6 +46,7 @@ __all__ = [
     "SubsetLearner",
     "Tensors",
     "bernoulli_sets",
+    "calibrated",
     "candidate_losses",
     "enough_epochs",
     "enough_for_policy",
@@ -54,22 +56,25 @@ __all__ = [
     "finished",
     "first_question",
     "full_sets",
-    "mean_loss",
+    "gain_per_price",
     "mixed_sets",
     "new_policy_predictor",
     "new_predictor",
     "one_thread",
+    "paid_sets",
     "prefix_sets",
     "pretraining",
+    "price_rates",
     "progress_bar",
     "revealed",
     "seldom_validated",
     "some_rows",
+    "static_rates",
     "train",
     "train_predictor",
     "training_summary",
     "uniform_sets",
+    "validation_loss",
     "validation_rollout",
-    "with_spread",
     "world",
 ]

@@ -17,8 +17,9 @@ from askless.training.data import Problem
 from askless.training.distributed import same_everywhere
 from askless.training.first import first_question
 from askless.training.predictor import exported_predictor
+from askless.training.prices import with_little_money
 from askless.training.subsets import bernoulli_sets
-from askless.training.validation import mean_loss, validation_rollout
+from askless.training.validation import validation_loss
 
 __all__ = ["ChainLearner", "Lesson"]
 
@@ -57,7 +58,11 @@ class ChainLearner(ABC):
         """Find the first question, once: after pretraining, when the predictor knows all single features alike."""
         if self.exact_first and not self.chains.first.any():
             gains = first_question(self.module.predictor, [self.rows, self.problem.tensors("valid")])
-            self.chains.first.copy_(same_everywhere(gains))
+            self.chains.first.copy_(self._first_scores(same_everywhere(gains)))
+
+    def _first_scores(self, gains: Tensor) -> Tensor:
+        """(features,) scores of the first question, from what each gains."""
+        return gains
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
         """Random batches of states."""
@@ -67,6 +72,8 @@ class ChainLearner(ABC):
         """The mean one-step-ahead loss of the batch's states, which move on."""
         states = self.chains.states(batch)
         extra = self._random_sets(states.first_rows(round(self.chains.random_starts * len(batch))))
+        if self.problem.priced:
+            states = with_little_money(states, self.problem, self.chains.generator)
         loss, pick = self._gradients(states, extra, temperature)
         self.chains.move(batch, pick)
         return loss
@@ -89,11 +96,17 @@ class ChainLearner(ABC):
         way = run.backward(self.rows.loss_gradient(run.outputs, y).div_(b))
         return Lesson(self.rows.loss(run.outputs, y).sum() / b, run, way[:b], states.x, self.rows.layout)
 
+    def _outputs_now(self, states: States, inputs: Tensor) -> Tensor:
+        """(b, outputs) what the predictor says before another answer; where nothing is known, the prior."""
+        outputs = self.module.predictor.evaluated(inputs)
+        empty = ~states.known.any(dim=1, keepdim=True)
+        return torch.where(empty, self.problem.prior_outputs.to(outputs.dtype), outputs)
+
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The zero-temperature loss: that of real roll-outs, after each answer."""
         policy = self.policy(module, live=True)
         predictor = exported_predictor(module.predictor, self.problem, live=True)
-        return {"loss": mean_loss(validation_rollout(policy, predictor, self.problem), self.problem)}
+        return {"loss": validation_loss(policy, predictor, self.problem)}
 
     @abstractmethod
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> Policy:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from askless.core import Cases, Missing, Schema
+from askless.core import Cases, CostModel, Missing, Schema, State, Uniform
 from askless.nn import Layout, masked_inputs
 from askless.tables import Scratch
 
@@ -43,11 +43,29 @@ class Problem:
     max_features: int
     missing: Missing = "skip"
     scratch: Scratch = field(default_factory=Scratch)  # where large arrays go
+    costs: CostModel = field(default_factory=Uniform)
 
     @property
     def n_outputs(self) -> int:
         """One for each class, or one mean."""
         return self.n_classes or 1
+
+    @property
+    def priced(self) -> bool:
+        """Whether questions have prices that training should heed."""
+        return not getattr(self.costs, "equal", False)
+
+    @cached_property
+    def first_prices(self) -> np.ndarray:
+        """(features,) the price of each question where nothing is known yet."""
+        nothing = np.zeros((1, len(self.schema)), dtype=bool)
+        state = State(np.zeros((1, self.schema.n_columns), dtype=np.float32), nothing, nothing)
+        return np.array(self.costs.prices(state)[0], dtype=np.float64)
+
+    @property
+    def mean_price(self) -> float:
+        """What a first question costs on average; 1 where all are free."""
+        return float(self.first_prices.mean()) or 1.0
 
     @cached_property
     def target_scale(self) -> tuple[float, float]:

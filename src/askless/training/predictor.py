@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from askless.core import Grid, Policy
+from askless.core import Grid
 from askless.models import NetPredictor
 from askless.nn import (
     Dropout,
@@ -22,7 +22,6 @@ from askless.training.checkpoint import Checkpoint
 from askless.training.data import Problem
 from askless.training.loop import Phase, Row, enough_epochs, train
 from askless.training.progress import Progress
-from askless.training.spread import fit_spread
 from askless.training.subsets import Sampler, SubsetLearner
 from askless.training.threads import one_thread
 
@@ -32,7 +31,6 @@ __all__ = [
     "new_policy_predictor",
     "new_predictor",
     "train_predictor",
-    "with_spread",
 ]
 
 EPOCHS, STEPS = 30, 1000  # at least
@@ -103,7 +101,7 @@ def train_predictor(
 
 
 def exported_predictor(module: MaskedNet, problem: Problem, *, live: bool = False) -> NetPredictor:
-    """The predictor for the torch-free runtime, as it is now; a regression's has no spread yet.
+    """The predictor for the torch-free runtime, as it is now; `calibrated` makes its certainty honest.
 
     A `live` one answers the same, while training goes on, but cannot be kept.
     """
@@ -117,11 +115,3 @@ def exported_predictor(module: MaskedNet, problem: Problem, *, live: bool = Fals
         offset=offset,
         scale=scale,
     )
-
-
-def with_spread(predictor: NetPredictor, policy: Policy, problem: Problem) -> NetPredictor:
-    """The predictor; a regression's gets its spread along the roll-outs of `policy`."""
-    if problem.task == "regression":
-        with one_thread():
-            predictor.spread_weight = fit_spread(predictor, policy, problem)
-    return predictor

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from askless.core import MaxFeatures, Policy, Predictor, Trajectory, rollout
+from askless.core import MaxFeatures, Policy, Predictor, StoppingRule, Trajectory, rollout
+from askless.core.stopping import MaxCost
 from askless.training.data import Problem
 
-__all__ = ["mean_loss", "validation_rollout"]
+__all__ = ["validation_loss", "validation_rollout"]
 
 ROWS_AT_ONCE = 1024  # as many as the processor's cache likes
+MONEY = (0.125, 0.25, 0.5, 1.0)  # budgets, as shares of what the questions cost on average
 
 
-def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem) -> Trajectory:
+def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem, *rules: StoppingRule) -> Trajectory:
     """The validation rows, or a sample of many, asked up to the budget."""
     cases, _ = problem.validation_sample
-    rule = MaxFeatures(problem.max_features)
+    stopping = (*rules, MaxFeatures(problem.max_features))
     runs = (cases[start : start + ROWS_AT_ONCE] for start in range(0, len(cases), ROWS_AT_ONCE))
     parts = [
         rollout(
@@ -23,7 +25,8 @@ def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem) -
             predictor,
             run,
             problem.schema,
-            stopping=rule,
+            stopping=stopping,
+            costs=problem.costs,
             missing=problem.missing,
             allow_truth=True,  # training knows it anyway
         )
@@ -32,9 +35,20 @@ def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem) -
     return Trajectory.join(parts)
 
 
-def mean_loss(trajectory: Trajectory, problem: Problem) -> float:
-    """The mean loss of the predictions after each answer: in nats, or squared in standard deviations."""
-    predictions = trajectory.predictions[:, 1:]  # (n, k, outputs)
+def validation_loss(policy: Policy, predictor: Predictor, problem: Problem) -> float:
+    """The mean loss on the validation rows: in nats, or squared in standard deviations.
+
+    It is the mean over the budgets: after each answer, or, where questions have prices, with little and more money.
+    """
+    if not problem.priced:
+        return _mean_loss(validation_rollout(policy, predictor, problem).predictions[:, 1:], problem)
+    total = problem.mean_price * problem.max_features
+    ends = [validation_rollout(policy, predictor, problem, MaxCost(share * total)) for share in MONEY]
+    return _mean_loss(np.stack([end.predictions[:, -1] for end in ends], axis=1), problem)
+
+
+def _mean_loss(predictions: np.ndarray, problem: Problem) -> float:
+    """Of predictions (n, budgets, outputs)."""
     if predictions.shape[1] == 0:
         return float("inf")
     _, y = problem.validation_sample

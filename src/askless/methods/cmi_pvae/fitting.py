@@ -18,6 +18,7 @@ from askless.training import (
     Phase,
     Problem,
     Progress,
+    calibrated,
     enough_epochs,
     exported_predictor,
     finished,
@@ -26,7 +27,6 @@ from askless.training import (
     train_predictor,
     training_summary,
     uniform_sets,
-    with_spread,
 )
 
 __all__ = ["fit_pvae"]
@@ -71,7 +71,7 @@ def fit_pvae(
         scale,
     )
     summary = training_summary(trained_history)
-    return Fitted(policy, with_spread(predictor, policy, problem), history + trained_history, summary)
+    return Fitted(policy, calibrated(predictor, policy, problem), history + trained_history, summary)
 
 
 def _first_scores(policy: MarginalPolicy) -> np.ndarray:

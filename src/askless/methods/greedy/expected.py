@@ -3,6 +3,7 @@
 The objective is the expected loss after one more feature, E_{i ~ pi}[loss(f(x_s and x_i), y)]. For the few features
 that the policy deems likeliest the expectation is a sum: the predictor is asked about each, and the policy's
 gradient is exact among them. The predictor itself learns from sets that occur in use, not from mixtures.
+Where questions have prices, the loss is replaced by minus the gain for the money, (loss - loss now) / price.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from askless.methods.greedy.learner import GreedyLearner
-from askless.training import States, candidate_losses, revealed
+from askless.training import States, candidate_losses, price_rates, revealed
 
 __all__ = ["CANDIDATES", "ExpectedLearner"]
 
@@ -29,6 +30,10 @@ class ExpectedLearner(GreedyLearner):
         logits = run.outputs
         candidates, open_ = self._candidates(states, logits)
         losses = candidate_losses(self.module.predictor, rows, states, inputs, candidates)  # (b, m)
+        rates = price_rates(self.problem, states)
+        if rates is not None:
+            now = rows.loss(self._outputs_now(states, inputs), states.y)
+            losses = (losses - now[:, None]) * rates.gather(1, candidates)
         losses = torch.where(open_, losses, 0.0)
         chances = torch.softmax(torch.where(open_, SHARPNESS * logits.gather(1, candidates), -torch.inf), dim=1)
         expected = (chances * losses).sum(dim=1, keepdim=True)

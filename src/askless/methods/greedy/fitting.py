@@ -19,6 +19,7 @@ from askless.training import (
     Phase,
     Problem,
     Progress,
+    calibrated,
     enough_for_policy,
     epoch_batches,
     exported_predictor,
@@ -28,7 +29,6 @@ from askless.training import (
     seldom_validated,
     train,
     training_summary,
-    with_spread,
 )
 
 __all__ = ["fit_greedy"]
@@ -75,7 +75,7 @@ def fit_greedy(
             phases.append(_polish(phases[-1].epochs, expected, method.average))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = relaxed.policy(module)
-        predictor = with_spread(exported_predictor(module.predictor, problem), policy, problem)
+        predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
     return Fitted(policy, predictor, history, training_summary(history))
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import torch
+from torch import Tensor
+
 from askless.models import NetPolicy
 from askless.nn import GumbelBank, PolicyPredictor
-from askless.training import ChainLearner, Chains, Problem
+from askless.training import ChainLearner, Chains, Problem, gain_per_price, static_rates
 
 __all__ = ["GreedyLearner"]
 
@@ -17,6 +20,12 @@ class GreedyLearner(ChainLearner):
     ) -> None:
         super().__init__(module, problem, chains, exact_first=exact_first)
         self.gumbel = gumbel
+
+    def _first_scores(self, gains: Tensor) -> Tensor:
+        """What each question gains; where questions have prices, for its money."""
+        if not self.problem.priced:
+            return gains
+        return torch.from_numpy(gain_per_price(gains.numpy(), static_rates(self.problem, []))).to(gains.dtype)
 
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetPolicy:
         """The policy for the torch-free runtime, as it is now; a `live` one cannot be kept."""

@@ -16,7 +16,7 @@ from askless.nn import (
     relaxed_gradient,
     relaxed_selection,
 )
-from askless.training import Chains, Problem, States
+from askless.training import Chains, Problem, States, price_rates
 
 __all__ = ["RelaxedLearner", "Selection"]
 
@@ -34,13 +34,14 @@ class Selection:
     ) -> None:
         self._present, self._temperature = states.present, temperature
         blocked = states.blocked if first is None else _first_alone(states, first)
-        self._soft, self.pick = relaxed_selection(logits, gumbel, blocked, temperature)
+        self.soft, self.pick = relaxed_selection(logits, gumbel, blocked, temperature)
         # (b, features) what is known then; what is asked already has no mass, so the paper's max is a sum.
-        self.mask = states.known + (self._soft if self._present is None else self._soft * self._present)
+        self.mask = states.known + (self.soft if self._present is None else self.soft * self._present)
 
-    def gradient(self, g: Tensor) -> Tensor:
-        """(b, features) that of the logits, given that of the mask (b, features)."""
-        return relaxed_gradient(g if self._present is None else g * self._present, self._soft, self._temperature)
+    def gradient(self, mask: Tensor, selection: Tensor | None = None) -> Tensor:
+        """(b, features) that of the logits, given that of the mask (b, features), and of the selection, if any."""
+        g = mask if self._present is None else mask * self._present
+        return relaxed_gradient(g if selection is None else g + selection, self.soft, self._temperature)
 
 
 def _first_alone(states: States, first: Tensor) -> Tensor:
@@ -82,8 +83,23 @@ class RelaxedLearner(GreedyLearner):
         run = self.module.policy(self.rows.inputs(states.x, states.known), self.dropout)
         chosen = Selection(run.outputs, states, gumbel, temperature, self.first)
         lesson = self._teach_predictor(states, chosen.mask, extra, self.dropout)
-        run.backward(chosen.gradient(lesson.mask_gradient()))
+        gradient, rates = lesson.mask_gradient(), price_rates(self.problem, states)
+        if rates is None:
+            run.backward(chosen.gradient(gradient))
+        else:
+            run.backward(self._for_the_money(gradient, chosen, states, rates))
         return lesson.loss, chosen.pick
+
+    def _for_the_money(self, gradient: Tensor, chosen: Selection, states: States, rates: Tensor) -> Tensor:
+        """(b, features) the logits' gradient of minus the gain for the money: (loss - loss now) (selection . rates).
+
+        Both losses are taken without dropout, which would make every answer look worse than none.
+        """
+        rows = self.rows
+        now = rows.loss(self._outputs_now(states, rows.inputs(states.x, states.known)), states.y)
+        after = rows.loss(self.module.predictor.evaluated(rows.inputs(states.x, chosen.mask)), states.y)
+        rate = (chosen.soft * rates).sum(dim=1, keepdim=True)
+        return chosen.gradient(gradient * rate, rates * ((after - now) / len(after))[:, None])
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The zero-temperature loss; where it is watched, the relaxed loss at the present temperature too."""

@@ -16,6 +16,7 @@ from askless.training import (
     Problem,
     Progress,
     SubsetLearner,
+    calibrated,
     enough_epochs,
     exported_predictor,
     new_policy_predictor,
@@ -23,7 +24,6 @@ from askless.training import (
     train,
     training_summary,
     uniform_sets,
-    with_spread,
 )
 
 __all__ = ["fit_opportunistic"]
@@ -74,7 +74,7 @@ def fit_opportunistic(
         ]
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = learner.policy(module)
-        predictor = with_spread(exported_predictor(module.predictor, problem), policy, problem)
+        predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
     return Fitted(policy, predictor, history, training_summary(history))
 
 

@@ -13,7 +13,7 @@ from askless.methods.opportunistic.replay import Experiences, Replay
 from askless.methods.opportunistic.streams import Streams, states_of
 from askless.models import NetPolicy
 from askless.nn import Dropout, MaskedNet, PolicyPredictor
-from askless.training import Problem, States, Tensors, exported_predictor, mean_loss, validation_rollout
+from askless.training import Problem, States, Tensors, exported_predictor, validation_loss
 
 __all__ = ["OpportunisticLearner", "chosen", "td_targets"]
 
@@ -121,7 +121,7 @@ class OpportunisticLearner:
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The mean loss of real roll-outs, after each answer."""
         policy, predictor = self.policy(module), exported_predictor(module.predictor, self.problem)
-        return {"loss": mean_loss(validation_rollout(policy, predictor, self.problem), self.problem)}
+        return {"loss": validation_loss(policy, predictor, self.problem)}
 
     def policy(self, module: PolicyPredictor) -> NetPolicy:
         """The policy for the torch-free runtime, as it is now."""

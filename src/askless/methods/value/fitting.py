@@ -14,6 +14,7 @@ from askless.training import (
     Phase,
     Problem,
     Progress,
+    calibrated,
     enough_for_policy,
     epoch_batches,
     exported_predictor,
@@ -23,7 +24,6 @@ from askless.training import (
     seldom_validated,
     train,
     training_summary,
-    with_spread,
 )
 
 __all__ = ["fit_value"]
@@ -73,7 +73,7 @@ def fit_value(
         last = learner(None)
         last.refine_first()
         policy = last.policy(module)
-        predictor = with_spread(exported_predictor(module.predictor, problem), policy, problem)
+        predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
     return Fitted(policy, predictor, history, training_summary(history))
 
 

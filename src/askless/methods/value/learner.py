@@ -7,7 +7,16 @@ from torch import Tensor
 
 from askless.models import NetValue
 from askless.nn import Dropout, PolicyPredictor
-from askless.training import ChainLearner, Chains, Problem, States, candidate_losses, first_question, revealed
+from askless.training import (
+    ChainLearner,
+    Chains,
+    Problem,
+    States,
+    candidate_losses,
+    first_question,
+    price_rates,
+    revealed,
+)
 
 __all__ = ["ValueLearner", "share_of_bound"]
 
@@ -54,9 +63,7 @@ class ValueLearner(ChainLearner):
 
     def _now(self, states: States, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
         """The loss (b,) before another answer, and the entropy (b, 1), which no answer's value can exceed."""
-        outputs = self.module.predictor.evaluated(inputs)
-        empty = ~states.known.any(dim=1, keepdim=True)
-        outputs = torch.where(empty, self.problem.prior_outputs.to(outputs.dtype), outputs)
+        outputs = self._outputs_now(states, inputs)
         loss = self.rows.loss(outputs, states.y)
         if self.problem.task == "regression":
             return loss, None
@@ -74,6 +81,9 @@ class ValueLearner(ChainLearner):
             if self.first is None
             else torch.where(states.known.any(dim=1, keepdim=True), values, self.first.to(values.dtype))
         )
+        rates = price_rates(self.problem, states)
+        if rates is not None:  # what is asked in use: the most for the money
+            scores = scores * rates
         good = max(1, self.candidates // 2)
         best = torch.where(closed, -torch.inf, scores).topk(good, dim=1).indices
         lottery = torch.rand(values.shape, generator=self.chains.generator).to(values.dtype)
@@ -91,8 +101,11 @@ class ValueLearner(ChainLearner):
     def refine_first(self) -> None:
         """Measure the first values again, now that the predictor is better; the first question stays the same."""
         if self.first is not None:
-            chosen = int(self.first.argmax())
             again = first_question(self.module.predictor, [self.rows, self.problem.tensors("valid")])
+            if self.problem.priced:  # its price has a say in the first question too
+                self.first.copy_(again.clamp_min(0.0))
+                return
+            chosen = int(self.first.argmax())
             best = max(float(again[chosen]), 0.0)
             self.first.copy_(again.clamp(min=0.0, max=(1.0 - 1e-6) * best))
             self.first[chosen] = best

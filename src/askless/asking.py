@@ -1,0 +1,99 @@
+"""What a fitted estimator can be asked to do: roll-outs, interviews and curves."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from askless import metrics
+from askless.core import Costs, Interview, StoppingRule, Trajectory
+from askless.fitted import FittedModel, Task
+from askless.inputs import table_again
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Asking"]
+
+
+class Asking:
+    """The part of the estimators that asks."""
+
+    model_: FittedModel
+    _task: Task
+    _default_metric: str
+
+    @abstractmethod
+    def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
+        """(n,) what the loss takes; a fit learns the classes, everything else must know them."""
+
+    def rollout(
+        self,
+        X: Any,
+        max_features: int | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        costs: Costs | None = None,
+        available: Any = None,
+        known: Any = None,
+        batch: int = 1,
+    ) -> Trajectory:
+        """Ask every row of the table, and keep what was asked and predicted on the way.
+
+        Parameters
+        ----------
+        X : a table like the one of `fit`.
+        max_features : another budget than the one of `fit`.
+        stopping : other rules than those of `fit`; the budget stays.
+        costs : other prices than those of `fit`, by name, or a cost model. Nothing is trained again.
+        available : which features can be asked of each row, (n, features) bool, or a list of names for all rows.
+        known : which features are known before the first question, and free; likewise.
+        batch : how many features are asked at once, chosen together.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.rollout(
+            table_again(self, X),
+            max_features=max_features,
+            stopping=stopping,
+            costs=costs,
+            available=available,
+            known=known,
+            batch=batch,
+        )
+
+    def interview(
+        self,
+        known: Mapping[str, Any] | None = None,
+        unavailable: Iterable[str] = (),
+        max_features: int | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        costs: Costs | None = None,
+    ) -> Interview:
+        """Begin to ask one case, question by question.
+
+        Parameters
+        ----------
+        known : what is known beforehand, by feature.
+        unavailable : features that cannot be had for this case.
+        max_features, stopping, costs : others than those of `fit`.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.interview(
+            known=known, unavailable=unavailable, max_features=max_features, stopping=stopping, costs=costs
+        )
+
+    def curve(self, X: Any, y: Any, metric: str | None = None, **options: Any) -> pd.DataFrame:
+        """The score after each number of answers: a frame with a row for each budget from 0 on.
+
+        `metric` is a name in `askless.metrics`; `options` go to `askless.metrics.curve`, such as `interval=0.95`
+        for a bootstrap confidence band over the cases.
+        """
+        chosen = metrics.metric(metric or self._default_metric)
+        if chosen.task != self._task:
+            raise ValueError(f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}")
+        trajectory = self.rollout(X)
+        target = self._encode_target(y, len(trajectory), known_classes=True)
+        return metrics.curve(trajectory, target, chosen, **options)

@@ -1,0 +1,130 @@
+"""Several features at once, chosen together: one blood draw, one page of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from askless.core.choice import close, narrowed, pick_best, ranked_scores, weighed
+from askless.core.progress import Asker, Progress
+from askless.core.reference import Reference
+from askless.core.state import State
+from askless.core.stopping import StoppingRule
+
+__all__ = ["choose_batch"]
+
+WORLDS = 32  # imagined rows of answers for each case
+CASES_AT_ONCE = 256  # so that their worlds stay in memory
+LEADING = 16  # candidates that are tried in every world
+REPEATS = 0.1  # who moves predictions by less than this share of the most that a candidate does, repeats the others
+
+
+def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """What to ask of each case at once: at most `size` picks (n,), -1 for none, and which rule stopped it (n,).
+
+    The first is the best feature alone. Each further one is the best on average over imagined answers to those
+    before it. A copy of what is known, or of a member, is not asked. Limits of number and money count the whole
+    batch; what waits for another feature waits for its answer.
+    """
+    ceiling, fired = narrowed(progress, rules)
+    ceiling = np.array(ceiling)  # a copy: members are closed below
+    reference, schema = progress.who.reference, progress.who.schema
+    if reference is None:
+        raise ValueError("a batch is chosen with imagined answers from stored rows, and this model has none")
+    ceiling[reference.repeats(np.asarray(progress.state.known), schema)] = -np.inf
+    picks: list[np.ndarray] = []
+    state, count, spent = progress.state, progress.count, progress.spent
+    chosen = np.zeros(state.asked.shape, dtype=bool)
+    while len(picks) < size:
+        asked = np.asarray(state.asked) | chosen
+        planned = replace(
+            progress, state=State(state.x, asked, state.known), count=count, spent=spent, ceiling=ceiling.copy()
+        )
+        if picks:
+            inside, _ = narrowed(replace(planned, asker=replace(progress.who, precedence=None)), rules)
+            inside = np.where(picks[-1][:, None] < 0, -np.inf, inside)  # a case that has no next has none after it
+        else:
+            inside, planned = ceiling, progress
+        if not (inside > 0).any():
+            break
+        scores = _expected(progress, reference, planned, chosen, inside) if picks else ranked_scores(progress, inside)
+        pick = pick_best(scores, inside)
+        asks = pick >= 0
+        prices = np.take_along_axis(np.asarray(planned.prices), np.maximum(pick, 0)[:, None], axis=1)[:, 0]
+        count, spent = count + asks, spent + np.where(asks, prices, 0.0)
+        chosen[np.flatnonzero(asks), pick[asks]] = True
+        ceiling = close(ceiling, pick)
+        ceiling[reference.repeats(chosen, schema)] = -np.inf
+        picks.append(pick)
+    return picks, fired
+
+
+def _expected(
+    progress: Progress, reference: Reference, planned: Progress, chosen: np.ndarray, ceiling: np.ndarray
+) -> np.ndarray:
+    """(n, features) scores after the features chosen so far, averaged over imagined answers to them."""
+    who = progress.who
+    rows = reference.draw(np.asarray(progress.prediction), progress.spread, WORLDS)
+    means = []
+    for start in range(0, len(progress.state), CASES_AT_ONCE):
+        part = slice(start, start + CASES_AT_ONCE)
+        state = State(progress.state.x[part], progress.state.asked[part], progress.state.known[part])
+        means.append(_in_worlds(who, reference, state, rows[part], chosen[part], ceiling[part] > 0))
+    return np.asarray(weighed(np.concatenate(means), planned, ceiling))
+
+
+def _in_worlds(
+    who: Asker, reference: Reference, state: State, rows: np.ndarray, chosen: np.ndarray, allowed: np.ndarray
+) -> np.ndarray:
+    """(n, features) mean scores over worlds (n, worlds), in which the features chosen were answered.
+
+    A policy may not have learned that two features say the same. So its leading candidates are tried in every world:
+    none counts for more than it moves the prediction there.
+    """
+    worlds = reference.told(state, rows, chosen, who.schema)
+    scores = np.asarray(who.policy.score(worlds), dtype=np.float64).reshape(len(state), WORLDS, -1)
+    if not who.informative:  # scores without a unit: how often would each be asked next?
+        scores = _shares(scores, allowed)
+    means = np.where(allowed, scores.mean(axis=1), -np.inf)
+    before = _predicted(who, worlds, len(state))
+    leading = np.argsort(-means, axis=1, kind="stable")[:, :LEADING]  # (n, leading)
+    moves = np.empty(leading.shape)
+    for j in range(leading.shape[1]):
+        asked = chosen.copy()
+        asked[np.arange(len(asked)), leading[:, j]] = True
+        moves[:, j] = _moved(before, _predicted(who, reference.told(state, rows, asked, who.schema), len(state)))
+    own = np.take_along_axis(means, leading, axis=1)
+    if who.informative:
+        limited = np.minimum(own, moves)
+    else:
+        limited = np.where(moves >= REPEATS * moves.max(axis=1, keepdims=True), own, own - 1.0)
+    capped = np.full_like(means, -np.inf)
+    np.put_along_axis(capped, leading, limited, axis=1)
+    return capped
+
+
+def _predicted(who: Asker, states: State, n: int) -> np.ndarray:
+    """(n, worlds, outputs)."""
+    return np.asarray(who.predictor.predict(states), dtype=np.float64).reshape(n, WORLDS, -1)
+
+
+def _moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """(n,) the mean KL(after || before) of class probabilities, or the mean squared difference of means."""
+    if before.shape[2] == 1:
+        moved: np.ndarray = ((after - before) ** 2).mean(axis=(1, 2))
+        return moved
+    tiny = np.finfo(np.float64).tiny
+    each = after * (np.log(np.maximum(after, tiny)) - np.log(np.maximum(before, tiny)))
+    divergence: np.ndarray = each.sum(axis=2).mean(axis=1)
+    return divergence
+
+
+def _shares(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """(n, worlds, features) softmax over what is allowed (n, features)."""
+    scores = np.where(allowed[:, None] & (scores > -np.inf), scores, -np.inf)  # NaN is the lowest
+    top = scores.max(axis=2, keepdims=True)
+    powers = np.exp(np.minimum(scores - np.where(np.isfinite(top), top, 0.0), 0.0))
+    shares: np.ndarray = powers / np.maximum(powers.sum(axis=2, keepdims=True), np.finfo(np.float64).tiny)
+    return shares

@@ -1,0 +1,60 @@
+"""What an interview is made of: questions, events, and the moments between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from askless.core.schema import Part
+from askless.core.state import State
+
+__all__ = ["AnswerCodec", "Event", "Moment", "Question"]
+
+
+class AnswerCodec(Protocol):
+    """Turns one answer into encoded columns."""
+
+    def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
+        """The encoded columns of the feature; None where the answer says nothing (missing, an unseen category)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to ask: a feature and its price."""
+
+    name: str
+    kind: str  # "number", "category", "boolean" or "group"
+    choices: tuple[Any, ...] | None  # of a category
+    cost: float
+    parts: tuple[Part, ...]  # the columns that make up a group; one otherwise
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of an interview's history."""
+
+    action: str  # "answer", "unknown", "later" or "tell"
+    feature: str
+    value: Any
+    cost: float
+    prediction: dict[Any, float] = field(default_factory=dict)  # after the event
+
+
+@dataclass(slots=True)
+class Moment:
+    """The interview between two events; `undo` goes back to the moment before."""
+
+    state: State  # a batch of one
+    output: np.ndarray  # (1, outputs) the prediction
+    count: int
+    spent: float
+    ceiling: np.ndarray  # (features,) infinity where a feature may be asked, else minus infinity
+    left: int  # how many may be asked
+    postponed: tuple[int, ...]
+    given: tuple[int, ...]  # what was told without being asked, and not paid for
+    happened: tuple[str, int, Any, float]  # action, feature, value and cost of the event that led here
+    pick: int = -1  # what to ask now
+    fired: int = -1  # the rule that stopped the interview

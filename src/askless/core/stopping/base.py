@@ -1,0 +1,134 @@
+"""The contract of a stopping rule, and what the rules of askless share."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from askless.core.arrays import Array, array_namespace
+from askless.core.progress import Progress
+
+if TYPE_CHECKING:
+    from askless.core.stopping.combined import AllOf, AnyOf
+
+__all__ = [
+    "NOTHING_LEFT",
+    "Rule",
+    "StoppingRule",
+    "as_rules",
+    "check_rules",
+    "checked_number",
+    "rule_name",
+    "stop_reason",
+]
+
+NOTHING_LEFT = "nothing left to ask"
+
+
+class StoppingRule(Protocol):
+    """Says for each case whether enough is known.
+
+    A rule may also have `closes(progress)`, (n, features) bool: which features must not be asked any more. A case
+    stops when all that was open is closed. And it may have `otherwise`, a text that the reasons of cases that it did
+    not stop end with.
+    """
+
+    @property
+    def reason(self) -> str:
+        """Why a case stopped."""
+        ...
+
+    def stops(self, progress: Progress) -> Array:
+        """(n,) bool."""
+        ...
+
+
+class Rule(ABC):
+    """What the rules of askless share: `&` and `|`, and a form for files. A rule is a frozen dataclass."""
+
+    task: ClassVar[str | None] = None  # the only task that it is for, if there is one
+
+    @property
+    @abstractmethod
+    def reason(self) -> str:
+        """Why a case stopped."""
+
+    @abstractmethod
+    def stops(self, progress: Progress) -> Array:
+        """(n,) bool."""
+
+    def __and__(self, other: StoppingRule) -> AllOf:
+        from askless.core.stopping.combined import AllOf
+
+        return AllOf((self, other))
+
+    def __or__(self, other: StoppingRule) -> AnyOf:
+        from askless.core.stopping.combined import AnyOf
+
+        return AnyOf((self, other))
+
+    def config(self) -> dict[str, Any]:
+        """What a model file needs to make it again."""
+        assert is_dataclass(self)
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def rule_name(rule: type) -> str:
+    """`MaxFeatures` is called `max_features`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", rule.__name__).lower()
+
+
+def checked_number(value: object, what: str, *, low: float, high: float = np.inf, whole: bool = False) -> float:
+    """`value` as a number between two limits, or an error that says what it is."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if number and whole:
+        number = isinstance(value, (int, np.integer))
+    if not number or not low <= value <= high or not np.isfinite(value):  # type: ignore[call-overload,operator]
+        kind = "an integer" if whole else "a number"
+        limits = f"of at least {low:g}" if high == np.inf else f"between {low:g} and {high:g}"
+        raise ValueError(f"{what} is {value!r}; it must be {kind} {limits}")
+    return int(value) if whole else float(value)  # type: ignore[call-overload,arg-type]
+
+
+def as_rules(stopping: StoppingRule | Sequence[StoppingRule] | None) -> tuple[StoppingRule, ...]:
+    """What a caller means by `stopping`: no rule, one, or several of which the first to fire stops."""
+    from askless.core.stopping.combined import AnyOf
+
+    if stopping is None:
+        return ()
+    rules = tuple(stopping) if isinstance(stopping, Sequence) else (stopping,)
+    flat: list[StoppingRule] = []
+    for rule in rules:  # `a | b` is two rules, so that each case can say which of them it was
+        flat += as_rules(rule.rules) if isinstance(rule, AnyOf) else [rule]
+    return tuple(flat)
+
+
+def closing(rule: StoppingRule, progress: Progress) -> Array:
+    """(n, features) bool: what the rule does not let be asked."""
+    if hasattr(rule, "closes"):
+        return rule.closes(progress)
+    xp = array_namespace(progress.state.asked)
+    return xp.broadcast_to(rule.stops(progress)[:, None], progress.state.asked.shape)
+
+
+def stop_reason(rules: Sequence[StoppingRule], fired: int) -> str:
+    """Why a case stopped, given the rule that fired (-1: none, so nothing was left to ask)."""
+    reason = rules[fired].reason if fired >= 0 else NOTHING_LEFT
+    rest = [rule.otherwise for i, rule in enumerate(rules) if i != fired and hasattr(rule, "otherwise")]
+    return "; ".join([reason, *rest])
+
+
+def check_rules(rules: Sequence[StoppingRule], task: str) -> None:
+    """Refuse what is not a stopping rule, or one that is for another task."""
+    for rule in rules:
+        if not hasattr(rule, "stops"):
+            raise ValueError(f"stopping has {rule!r}, which is not a stopping rule")
+        only = getattr(rule, "task", None)
+        if only not in (None, task):
+            raise ValueError(f"{rule!r} is for a {only}; this is a {task}")
+        check_rules(getattr(rule, "rules", ()), task)

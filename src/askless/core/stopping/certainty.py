@@ -1,0 +1,57 @@
+"""Stop when the prediction is certain enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from askless.core.arrays import Array, array_namespace
+from askless.core.progress import Progress
+from askless.core.stopping.base import Rule, checked_number
+
+__all__ = ["Confidence", "Spread"]
+
+
+@dataclass(frozen=True)
+class Confidence(Rule):
+    """Stop once the most probable class has at least this probability."""
+
+    probability: float
+    task = "classification"
+
+    def __post_init__(self) -> None:
+        checked = checked_number(self.probability, "the confidence", low=0, high=1)
+        object.__setattr__(self, "probability", checked)
+
+    @property
+    def reason(self) -> str:
+        """The confidence that was reached."""
+        return f"confidence of {self.probability:g} reached"
+
+    def stops(self, progress: Progress) -> Array:
+        """True once the top class is likely enough."""
+        if progress.prediction.shape[1] < 2:
+            raise ValueError("Confidence is for classes; a regression takes Spread(sd)")
+        xp = array_namespace(progress.prediction)
+        return xp.max(progress.prediction, axis=1) >= self.probability
+
+
+@dataclass(frozen=True)
+class Spread(Rule):
+    """Stop once the predicted standard deviation of a regression is at most this."""
+
+    sd: float
+    task = "regression"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sd", checked_number(self.sd, "the standard deviation", low=0))
+
+    @property
+    def reason(self) -> str:
+        """The standard deviation that was reached."""
+        return f"standard deviation of {self.sd:g} reached"
+
+    def stops(self, progress: Progress) -> Array:
+        """True once the prediction is narrow enough."""
+        if progress.spread is None:
+            raise ValueError("Spread needs a predicted standard deviation, which this predictor does not give")
+        return progress.spread <= self.sd

@@ -1,0 +1,58 @@
+"""Stop when no answer is likely to change the decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from askless.core.progress import Progress
+from askless.core.stopping.base import Rule, checked_number
+
+__all__ = ["DecisionStable"]
+
+
+@dataclass(frozen=True)
+class DecisionStable(Rule):
+    """Stop once no open question has an answer that changes the decision with more than this probability.
+
+    The decision is the most probable class; for a regression, it changes where the mean moves by more than
+    `tolerance`. Answers are imagined from the model's stored rows (`core/reference.py`), one question at a time. It
+    looks at `draws` answers to every question, which makes it much slower than the other rules.
+    """
+
+    chance: float = 0.05
+    tolerance: float | None = None
+    draws: int = 64
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "chance", checked_number(self.chance, "the chance of another decision", low=0, high=1))
+        set_(self, "draws", checked_number(self.draws, "the number of draws", low=1, whole=True))
+        if self.tolerance is not None:
+            set_(self, "tolerance", checked_number(self.tolerance, "the tolerance", low=0))
+
+    @property
+    def reason(self) -> str:
+        """That the decision stands."""
+        return f"no answer changes the decision with a probability above {self.chance:g}"
+
+    def stops(self, progress: Progress) -> np.ndarray:
+        """True once the decision stands, whatever is asked next; numpy only."""
+        who, prediction = progress.who, np.asarray(progress.prediction)
+        if who.reference is None:
+            raise ValueError("DecisionStable imagines answers from stored rows, and this model has none")
+        if prediction.shape[1] == 1 and self.tolerance is None:
+            raise ValueError("for a regression DecisionStable needs a tolerance: by how much the mean may move")
+        stops = np.ones(len(prediction), dtype=bool)
+        open_ = np.asarray(progress.open)
+        if not open_.any():
+            return stops
+        rows = who.reference.draw(prediction, progress.spread, self.draws)
+        case, _, after = who.reference.outcomes(who.predictor, progress.state, rows, open_, who.schema)
+        if prediction.shape[1] == 1:
+            other = np.abs(after[:, :, 0] - prediction[case]) > self.tolerance  # (pairs, draws)
+        else:
+            other = after.argmax(axis=2) != prediction[case].argmax(axis=1)[:, None]
+        stops[case[other.mean(axis=1) > self.chance]] = False
+        return stops

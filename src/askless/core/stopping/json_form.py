@@ -1,0 +1,80 @@
+"""Rules as JSON: the full form of model files, and a short one for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from askless.core.stopping.base import Rule, StoppingRule, rule_name
+from askless.hints import did_you_mean, listed
+
+__all__ = ["list_rules", "rule_from_json", "rule_to_json", "stopping_from_json"]
+
+
+def list_rules() -> dict[str, type[Rule]]:
+    """Every rule by its short name, without the two that combine others."""
+    import askless.core.stopping as package
+
+    exported = (getattr(package, name) for name in package.__all__)
+    rules = [item for item in exported if isinstance(item, type) and issubclass(item, Rule) and item is not Rule]
+    return {rule_name(rule): rule for rule in rules if "rules" not in rule.__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+def rule_to_json(rule: Any) -> dict[str, Any]:
+    """A rule's name and configuration; an error where it is none that askless exports."""
+    import askless.core.stopping as package
+
+    name = type(rule).__name__
+    if getattr(package, name, None) is not type(rule) or not hasattr(rule, "config"):
+        raise ValueError(f"{name} cannot be saved: a file holds what {package.__name__} exports")
+    return {"name": name, "config": rule.config()}
+
+
+def rule_from_json(data: Mapping[str, Any]) -> Rule:
+    """The rule that `rule_to_json` described."""
+    import askless.core.stopping as package
+
+    name, config = data["name"], dict(data["config"])
+    found = getattr(package, name) if name in package.__all__ else None
+    if not isinstance(found, type) or not issubclass(found, Rule) or found is Rule:
+        raise ValueError(f"there is no stopping rule {name!r}: update askless")
+    if "rules" in config:
+        config["rules"] = tuple(rule_from_json(each) for each in config["rules"])
+    return found(**config)
+
+
+def stopping_from_json(data: Any) -> tuple[StoppingRule, ...]:
+    """Rules in the short form, of which the first to fire stops.
+
+    The names are those of the rules' classes in small letters; a value is the rule's first setting, or an object of
+    its settings. `{"and": [...]}` stops where all the rules in the list do.
+
+    >>> stopping_from_json({"confidence": 0.95, "max_cost": 20})
+    (Confidence(probability=0.95), MaxCost(20))
+    >>> stopping_from_json({"and": [{"max_features": 3}, {"confidence": 0.9}]})
+    (AllOf(rules=(MaxFeatures(3), Confidence(probability=0.9))),)
+    """
+    from askless.core.stopping.combined import AllOf, AnyOf
+
+    if not isinstance(data, Mapping) or not data:
+        raise ValueError(f'the stopping rules are {data!r}; give an object such as {{"confidence": 0.95}}')
+    known = list_rules()
+    rules: list[StoppingRule] = []
+    for name, value in data.items():
+        if name in ("and", "or"):
+            if not isinstance(value, (list, tuple)) or not value:
+                raise ValueError(f"{name!r} takes a list of stopping rules, not {value!r}")
+            members = [stopping_from_json(each) for each in value]
+            each = [rules[0] if len(rules) == 1 else AnyOf(rules) for rules in members]
+            rules.append((AllOf if name == "and" else AnyOf)(tuple(each)))
+            continue
+        if name not in known:
+            raise ValueError(
+                f"there is no stopping rule {name!r}{did_you_mean(name, known)}; there are {listed(sorted(known))}"
+            )
+        try:
+            rules.append(known[name](**value) if isinstance(value, Mapping) else known[name](value))  # type: ignore[call-arg]
+        except TypeError:
+            settings = ", ".join(known[name].__dataclass_fields__)  # type: ignore[attr-defined]
+            raise ValueError(f"the stopping rule {name!r} has the settings {settings}, not {value!r}") from None
+    return tuple(rules)

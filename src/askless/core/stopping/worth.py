@@ -1,0 +1,43 @@
+"""Stop when no question is worth its price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from askless.core.arrays import Array, array_namespace
+from askless.core.progress import Progress
+from askless.core.stopping.base import Rule, checked_number
+
+__all__ = ["InformationPerCost"]
+
+
+@dataclass(frozen=True)
+class InformationPerCost(Rule):
+    """Stop once no open question brings this much information for each unit of money.
+
+    Information is in nats, for a regression in squared units of the target. It needs a policy whose scores are
+    information, such as that of `method="value"`.
+    """
+
+    threshold: float
+
+    def __post_init__(self) -> None:
+        checked = checked_number(self.threshold, "the information per cost", low=0)
+        object.__setattr__(self, "threshold", checked)
+
+    @property
+    def reason(self) -> str:
+        """The threshold that nothing reaches."""
+        return f"no question brings {self.threshold:g} of information per unit of cost"
+
+    def stops(self, progress: Progress) -> Array:
+        """True once every open question is worth less than its price."""
+        if not progress.who.informative:
+            raise ValueError(
+                f"InformationPerCost needs information, and the scores of {type(progress.who.policy).__name__} have "
+                'no unit; fit with method="value"'
+            )
+        xp = array_namespace(progress.scores)
+        prices = xp.astype(progress.prices, progress.scores.dtype, copy=False)
+        enough = (progress.scores > 0) & (progress.scores >= self.threshold * prices) & progress.open
+        return ~xp.any(enough, axis=1)

@@ -1,0 +1,91 @@
+"""What a result says of money and of stopping: scores with so much to spend on each case, and where rules stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from askless.core import Array, State, StoppingRule, Trajectory
+from askless.core.stopping import InformationPerCost, MaxCost
+from askless.experiments.scoring import METRICS
+from askless.metrics import metric
+
+__all__ = ["Ask", "ScoresOnly", "money_levels", "money_part", "stopping_part"]
+
+SHARES = (0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)  # of what everything costs
+CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)  # of the most probable class
+NATS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)  # for the price of an average question
+
+Ask = Callable[[Sequence[StoppingRule]], Trajectory]
+"""Asks the test rows up to the budget, unless the rules stop them before."""
+
+
+class ScoresOnly:
+    """A policy whose scores are not weighed against prices, be they information or not."""
+
+    def __init__(self, policy: Any) -> None:
+        self.policy = policy
+        self.needs_truth = bool(getattr(policy, "needs_truth", False))
+
+    def score(self, state: State) -> Array:
+        """(n, features) the policy's."""
+        return self.policy.score(state)
+
+    def score_with_truth(self, state: State, truth: Array) -> Array:
+        """(n, features) the policy's."""
+        return self.policy.score_with_truth(state, truth)
+
+
+def money_levels(prices: np.ndarray) -> list[float]:
+    """Amounts to spend on a case, from a little to all that the features (features,) cost."""
+    return [round(float(share * prices.sum()), 6) for share in SHARES]
+
+
+def money_part(task: str, ask: Ask, y: np.ndarray, prices: np.ndarray) -> dict[str, list[float]]:
+    """The part "money" of a result: the scores with at most so much to spend on each case."""
+    levels = money_levels(prices)
+    ends = [_ends(ask((MaxCost(level),))) for level in levels]
+    return {"money": levels, **_scored(task, y, ends)}
+
+
+def stopping_part(
+    task: str, trajectory: Trajectory, ask: Ask, y: np.ndarray, mean_price: float, *, informative: bool
+) -> dict[str, dict[str, list[float]]]:
+    """The part "stopping" of a result: by rule, where each threshold stops and what is known then."""
+    part: dict[str, dict[str, list[float]]] = {}
+    if task == "classification":
+        ends = [_first_sure(trajectory, p) for p in CONFIDENCES]
+        part["confidence"] = {"threshold": list(CONFIDENCES), **_scored(task, y, ends)}
+        if informative:
+            thresholds = [nats / mean_price for nats in NATS]
+            ends = [_ends(ask((InformationPerCost(threshold),))) for threshold in thresholds]
+            part["information_per_cost"] = {"threshold": thresholds, **_scored(task, y, ends)}
+    return part
+
+
+End = tuple[np.ndarray, np.ndarray, np.ndarray]  # (n, outputs) the last prediction, (n,) features asked, (n,) money
+
+
+def _ends(trajectory: Trajectory) -> End:
+    return trajectory.predictions[:, -1], trajectory.n_asked, trajectory.cost[:, -1]
+
+
+def _first_sure(trajectory: Trajectory, confidence: float) -> End:
+    """Where each case would have stopped, had it stopped once the most probable class had this probability."""
+    sure = trajectory.predictions.max(axis=2) >= confidence  # (n, k + 1)
+    steps = np.where(sure.any(axis=1), sure.argmax(axis=1), sure.shape[1] - 1)
+    cases = np.arange(len(steps))
+    return trajectory.predictions[cases, steps], np.minimum(steps, trajectory.n_asked), trajectory.cost[cases, steps]
+
+
+def _scored(task: str, y: np.ndarray, ends: Sequence[End]) -> dict[str, list[Any]]:
+    """Lists of the mean features asked, the mean money spent, and each score."""
+    told: dict[str, list[Any]] = {
+        "features": [float(asked.mean()) for _, asked, _ in ends],
+        "cost": [float(spent.mean()) for _, _, spent in ends],
+    }
+    for name in METRICS[task]:
+        told[name] = [float(metric(name)(y, predicted)) for predicted, _, _ in ends]
+    return told

@@ -1,0 +1,131 @@
+"""Temperatures: how far a predictor's certainty can be trusted, by how much it knows.
+
+Networks tend to be too sure, and more so in some states than in others. A temperature divides the logits (Guo et al.,
+"On Calibration of Modern Neural Networks", 2017), or multiplies the standard deviation of a regression. Here it is a
+smooth function of how many features are known, fitted on the validation rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from askless.core import Policy, State
+from askless.models import NetPredictor
+from askless.training.data import Problem
+from askless.training.spread import fit_spread, spread_of
+from askless.training.subsets import bernoulli_sets
+from askless.training.threads import one_thread
+from askless.training.validation import validation_rollout
+
+__all__ = ["calibrated"]
+
+MOST_STATES = 1 << 16  # that temperatures are fitted on
+RANDOM_SETS = 2  # of each row, beside those of the policy
+PRIOR_ROWS = 1  # rows that say that the temperature is the same everywhere
+FOLDS = 2
+LARGEST = 2.0  # log temperature, either way
+
+Losses = Callable[[Tensor], Tensor]
+"""From the log temperature of each state (s,) to its loss (s,)."""
+
+
+def calibrated(predictor: NetPredictor, policy: Policy, problem: Problem) -> NetPredictor:
+    """The predictor with temperatures, if these help on validation rows; a regression's gets its spread first."""
+    with one_thread():
+        states, row = _states(predictor, policy, problem)
+        _, y = problem.validation_sample
+        fold = np.random.default_rng(0).permutation(len(y)) % FOLDS  # (n,) of each row
+        known = torch.from_numpy(states.known.sum(axis=1))
+        if problem.task == "classification":
+            losses = _class_losses(predictor, states, y[row])
+        else:
+            z = _standardized(predictor, states, y, row, fold)
+            losses = lambda t: t + 0.5 * z * (-2.0 * t).exp()  # noqa: E731
+        predictor.temperatures = _temperatures(losses, known, row, fold, len(problem.schema))
+    return predictor
+
+
+def _states(predictor: NetPredictor, policy: Policy, problem: Problem) -> tuple[State, np.ndarray]:
+    """Partial records of the validation rows, as the policy leads to them and random ones; and the row of each."""
+    cases, y = problem.validation_sample
+    trajectory = validation_rollout(policy, predictor, problem)
+    last = trajectory.order.shape[1]
+    enough = min(last, max(1, MOST_STATES // len(y)))
+    steps = np.unique(np.linspace(1, last, enough).round().astype(int)).tolist() if last else []
+    sets = [trajectory.selected(k) for k in steps]
+    generator = torch.Generator().manual_seed(0)
+    sample = problem.tensors("sample")
+    sets += [bernoulli_sets(sample.askable, generator).numpy() for _ in range(RANDOM_SETS)]
+    parts = [State.of(cases, problem.schema.column_feature, asked) for asked in sets]
+    x, asked, known = (np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "asked", "known"))
+    told = known.any(axis=1)  # nothing known: the prior needs no temperature
+    return State(x[told], asked[told], known[told]), np.tile(np.arange(len(y)), len(sets))[told]
+
+
+def _class_losses(predictor: NetPredictor, states: State, y: np.ndarray) -> Losses:
+    logits = torch.from_numpy(np.atleast_2d(predictor.network.outputs(states)).astype(np.float64))
+    target = torch.from_numpy(y.astype(np.int64))
+    return lambda t: functional.cross_entropy(logits * (-t).exp()[:, None], target, reduction="none")
+
+
+def _standardized(predictor: NetPredictor, states: State, y: np.ndarray, row: np.ndarray, fold: np.ndarray) -> Tensor:
+    """(s,) squared residuals by variances that were learned from other rows; the predictor gets those of all rows."""
+    hidden = predictor.network.features(states.x, states.known)
+    squared = ((predictor.predict(states)[:, 0] - y[row]) / predictor.scale) ** 2
+    variance = np.empty_like(squared)
+    for part in range(FOLDS):
+        other = fold[row] != part
+        weight = fit_spread(hidden[other], squared[other], row[other])
+        variance[~other] = spread_of(hidden[~other], weight) ** 2
+    predictor.spread_weight = fit_spread(hidden, squared, row)
+    return torch.from_numpy(squared / variance)
+
+
+def _temperatures(
+    losses: Losses, known: Tensor, row: np.ndarray, fold: np.ndarray, n_features: int
+) -> np.ndarray | None:
+    """(features + 1,) by how many are known; None where rows that were not fitted get no better."""
+    if not len(row):
+        return None
+    n_rows = len(fold)
+    basis = _basis(torch.arange(n_features + 1), n_features)
+    design = basis[known]  # (s, 3)
+    change = np.zeros(n_rows)
+    for part in range(FOLDS):
+        here = torch.from_numpy(fold[row] != part)
+        t = design @ _fit(losses, design, here.double(), n_rows)
+        better = (losses(torch.zeros_like(t)) - losses(t)).numpy()
+        np.add.at(change, row[~here.numpy()], better[~here.numpy()])
+    if not change.mean() > change.std() / np.sqrt(n_rows):
+        return None
+    weight = _fit(losses, design, torch.ones(len(row), dtype=torch.float64), n_rows)
+    result: np.ndarray = (basis @ weight).clamp(-LARGEST, LARGEST).exp().float().numpy()
+    return result
+
+
+def _basis(known: Tensor, n_features: int) -> Tensor:
+    """(..., 3) a parabola over the logarithm of how many features are known."""
+    u = (1.0 + known.double()).log() / np.log(1.0 + n_features)
+    return torch.stack([torch.ones_like(u), u - 0.5, (u - 0.5) ** 2], dim=-1)
+
+
+def _fit(losses: Losses, design: Tensor, weights: Tensor, n_rows: int) -> Tensor:
+    """(3,) what gives the log temperatures with the least mean loss of the states with weights (s,)."""
+    weight = torch.zeros(design.shape[1], dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weight], max_iter=50, line_search_fn="strong_wolfe")
+    total = weights.sum().clamp_min(1.0)
+
+    def closure() -> Tensor:
+        optimizer.zero_grad()
+        fit = (losses(design @ weight) * weights).sum() / total
+        loss: Tensor = fit + PRIOR_ROWS / n_rows * weight[1:].square().sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    optimizer.step(closure)  # type: ignore[no-untyped-call]
+    return weight.detach()

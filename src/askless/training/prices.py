@@ -1,0 +1,82 @@
+"""Prices in training: by how much a gain counts, given what the question costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from askless.core import State
+from askless.training.chains import States
+from askless.training.data import Problem
+from askless.training.subsets import Sampler
+
+__all__ = ["affordable", "gain_per_price", "paid_sets", "price_rates", "static_rates", "with_little_money"]
+
+FREE = 0.1  # what is free counts as this share of the lowest price, so that a ratio to it is a number
+SHORT = 0.3  # share of the training states that cannot pay for everything
+
+
+def price_rates(problem: Problem, states: States) -> Tensor | None:
+    """(b, features) the mean price over that of each question next; None where all questions cost the same."""
+    if not problem.priced:
+        return None
+    if getattr(problem.costs, "fixed", False):
+        row = torch.from_numpy(_rates(problem, problem.first_prices)).to(states.x.dtype)
+        return row.expand(states.asked.shape)
+    known = states.known.bool()
+    x = states.x * known[:, torch.from_numpy(problem.schema.column_feature)]
+    prices = problem.costs.prices(State(x, states.asked.bool(), known)).numpy()
+    return torch.from_numpy(_rates(problem, prices)).to(states.x.dtype)
+
+
+def static_rates(problem: Problem, asked: list[int]) -> np.ndarray:
+    """(features,) likewise once some features were asked, whatever the answers."""
+    if not problem.priced:
+        return np.ones(len(problem.schema))
+    mask = np.zeros((1, len(problem.schema)), dtype=bool)
+    mask[0, asked] = True
+    x = np.zeros((1, problem.schema.n_columns), dtype=np.float32)
+    return _rates(problem, np.asarray(problem.costs.prices(State(x, mask, np.zeros_like(mask))))[0])
+
+
+def gain_per_price(gain: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Gains times rates; a loss stays what it is, so that no low price flatters it and no high one hides it."""
+    return np.where(gain > 0, gain * rates, gain)
+
+
+def affordable(problem: Problem, n: int, generator: torch.Generator) -> Tensor:
+    """(n, features) bool: what n cases can pay for a question: everything, or no more than some feature costs.
+
+    In use a budget of money rules out what is too dear, so training has to see what is best of the rest.
+    """
+    prices = torch.from_numpy(problem.first_prices)
+    limits = prices[torch.randint(len(prices), (n, 1), generator=generator)]
+    rich = torch.rand(n, 1, generator=generator) >= SHORT
+    return rich | (prices <= limits)
+
+
+def paid_sets(sampler: Sampler, problem: Problem) -> Sampler:
+    """The sets that a sampler draws among what the cases can pay."""
+
+    def draw(askable: Tensor, generator: torch.Generator) -> Tensor:
+        return sampler(askable & affordable(problem, len(askable), generator), generator)
+
+    return draw
+
+
+def with_little_money(states: States, problem: Problem, generator: torch.Generator) -> States:
+    """The states, some of which cannot pay for everything; each can pay for something that is not asked yet."""
+    can = affordable(problem, len(states.asked), generator).to(states.x.dtype)
+    left = can * (1 - states.blocked)
+    can = torch.where(left.any(dim=1, keepdim=True), can, 1.0)
+    return replace(states, askable=can if states.askable is None else can * states.askable)
+
+
+def _rates(problem: Problem, prices: np.ndarray) -> np.ndarray:
+    paid = problem.first_prices[problem.first_prices > 0]
+    floor = FREE * float(paid.min()) if len(paid) else 1.0
+    rates: np.ndarray = problem.mean_price / np.maximum(prices, floor)
+    return rates

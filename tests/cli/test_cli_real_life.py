@@ -1,0 +1,141 @@
+"""Prices, panels, precedence, stopping rules and what is known, from the command line."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from askless import load
+from askless.core.stopping import Confidence, MaxCost
+from tests.cli.cli_helpers import FEATURES, QUICK, messy_frame, spawn
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A model of every option of `fit`."""
+    folder = tmp_path_factory.mktemp("real_life")
+    table, model = folder / "t.csv", folder / "m.askless"
+    messy_frame().drop(columns="score").to_csv(table, index=False)
+    for name, content in {
+        "costs": {"age": 2.0, "colour": 3.0, "high": 6.0, "low": 5.0},
+        "panels": {"visit": {"high": 1.0, "low": 1.0}},
+        "order": {"low": ["smokes"]},
+    }.items():
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    result = spawn(
+        "fit", table, "--target", "ill", "-o", model, "--method", "value", *QUICK, "--budget", 5,
+        "--category", "grade",
+        "--costs", folder / "costs.json", "--panels", folder / "panels.json", "--precedence", folder / "order.json",
+        "--stop", "confidence=0.99", "max_cost=14",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    return folder, table, model, result.stdout
+
+
+def test_fit_keeps_all_of_it(fitted):
+    _, _, path, out = fitted
+    model = load(path)
+    assert model.costs.config()["panels"] == {"visit": {"high": 1.0, "low": 1.0}}
+    assert model.precedence == {"low": ["smokes"]}
+    assert model.model_.stopping == (Confidence(0.99), MaxCost(14))
+    assert "money spent" in out
+    assert "stopped: " in out
+
+
+def test_predict_spends_no_more_than_told(run, fitted, tmp_path):
+    _, table, model, _ = fitted
+    out = tmp_path / "out.csv"
+    result = run("predict", model, table, "--max-cost", 4, "--known", "age", "--unavailable", "grade", "-o", out)
+    assert result.code == 0, result.err
+    told = pd.read_csv(out)
+    assert told["cost"].max() <= 4.0
+    asked = ";".join(told["features asked"].dropna())
+    assert "age" not in asked
+    assert "grade" not in asked
+    assert "nothing affordable left of 4" in set(told["stop reason"])
+
+
+def test_other_rules_and_prices_for_one_call(run, fitted, tmp_path):
+    _, table, model, _ = fitted
+    out, prices = tmp_path / "out.csv", tmp_path / "prices.json"
+    prices.write_text('{"age": 1000}')
+    result = run("predict", model, table, "--costs", prices, "--stop", "max_features=2", "--batch", 2, "-o", out)
+    assert result.code == 0, result.err
+    told = pd.read_csv(out)
+    assert set(told["stop reason"]) == {"asked 2 features"}
+    same = load(model).rollout(messy_frame()[FEATURES], costs={"age": 1000}, stopping=(), max_features=2, batch=2)
+    assert told["features asked"].tolist() == ["; ".join(same.names(i)) for i in range(len(same))]
+
+
+def test_evaluate_reports_what_was_spent(run, fitted, tmp_path):
+    _, table, model, _ = fitted
+    numbers = tmp_path / "n.json"
+    result = run("evaluate", model, table, "--max-cost", 6, "--json", numbers)
+    assert result.code == 0, result.err
+    assert "features asked" in result.out
+    assert "stopped: nothing affordable left of 6" in result.out
+    told = json.loads(numbers.read_text())
+    assert told["money_spent"]["most"] <= 6.0
+    assert told["money_spent"]["least"] <= told["money_spent"]["median"] <= told["money_spent"]["p90"]
+    assert sum(told["stop_reasons"].values()) == told["rows"]
+    t = load(model).rollout(messy_frame()[FEATURES], stopping=(Confidence(0.99), MaxCost(6), MaxCost(14)))
+    assert told["money_spent"]["mean"] == pytest.approx(t.cost[:, -1].mean())
+    assert told["features_asked"]["mean"] == pytest.approx(t.n_asked.mean())
+
+
+def test_ask_says_why(fitted):
+    _, _, model, _ = fitted
+    result = spawn("ask", model, "--max-cost", 3, "--unavailable", "grade", given="why\n\n\n\n\n\n\n")
+    assert result.returncode == 0, result.stderr
+    assert "information" in result.stdout
+    assert "nothing affordable left of 3" in result.stdout
+    assert ". grade" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--stop", "confidense=0.9"], "--stop: there is no stopping rule 'confidense' (did you mean 'confidence'?)"),
+        (["--stop", "confidence"], "--stop: 'confidence'; give NAME=VALUE"),
+        (["--stop", "confidence=2"], "--stop: the confidence is 2"),
+        (["--stop", "max_cost=1", "max_cost=2"], "--stop: 'max_cost' is there twice"),
+        (["--stop", "{"], "--stop: '{' is not JSON"),
+        (["--stop", "spread=1"], "is for a regression"),
+        (["--max-cost", "-1"], "a number of at least 0"),
+        (["--max-cost", "nan"], "a number of at least 0"),
+        (["--known", "agee"], "there is no feature 'agee' (did you mean 'age'?)"),
+        (["--unavailable", "agee"], "there is no feature 'agee' (did you mean 'age'?)"),
+        (["--batch", "0"], "a whole number of at least 1"),
+    ],
+)
+def test_bad_words(run, fitted, words, message):
+    _, table, model, _ = fitted
+    for command in ("predict", "evaluate"):
+        assert message in run(command, model, table, *words).complaint
+
+
+def test_and_in_json(run, fitted):
+    _, table, model, _ = fitted
+    rule = '{"and": [{"max_features": 1}, {"max_cost": 2}]}'
+    result = run("evaluate", model, table, "--stop", rule)
+    assert result.code == 0, result.err
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "message"),
+    [
+        ("--panels", {"visit": ["high"]}, "the panel 'visit' is ['high']; it must be a mapping"),
+        ("--panels", {"visit": {"hihg": 1}}, "there is no feature 'hihg' (did you mean 'high'?)"),
+        ("--panels", {"visit": {"high": -1}}, "the cost of 'high' is -1"),
+        ("--precedence", {"low": ["lwo"]}, "there is no feature 'lwo' (did you mean 'low'?)"),
+        ("--precedence", {"low": "age"}, "what comes before 'low' is 'age'; it must be a list"),
+        ("--precedence", {"low": ["age"], "age": ["low"]}, "precedence goes in a circle"),
+        ("--precedence", ["low"], "must hold an object"),
+    ],
+)
+def test_bad_files(run, fitted, tmp_path, option, content, message):
+    _, table, _, _ = fitted
+    file = tmp_path / "f.json"
+    file.write_text(json.dumps(content))
+    result = run("fit", table, "--target", "ill", "--category", "grade", "-o", tmp_path / "m.askless", option, file)
+    assert message in result.complaint

@@ -1,0 +1,64 @@
+"""What may be asked only after other features."""
+
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+
+from askless.core import Cases, Precedence, Schema, rollout
+from askless.models import Ranking
+
+SCHEMA = Schema.of_numbers(["a", "b", "c", "d"])
+
+
+class Zero:
+    def predict(self, state):
+        return np.zeros((len(state), 1))
+
+
+@pytest.mark.parametrize("make", [np.asarray, torch.asarray, array_api_strict.asarray])
+def test_what_waits(make):
+    rule = Precedence.of({"a": ["b", "c"], "b": ["d"]}, SCHEMA)
+    asked = make(np.array([[0, 0, 0, 0], [0, 1, 0, 1], [0, 1, 1, 0], [0, 0, 0, 1]]) > 0)
+    assert np.asarray(rule.blocked(asked)).astype(int).tolist() == [
+        [1, 1, 0, 0],
+        [1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [1, 0, 0, 0],
+    ]
+
+
+def test_nothing_to_wait_for():
+    assert Precedence.of(None, SCHEMA) is None
+    assert Precedence.of({"a": []}, SCHEMA) is None
+
+
+@pytest.mark.parametrize(
+    ("precedence", "message"),
+    [
+        ({"a": ["B"]}, r"there is no feature 'B' \(did you mean 'b'\?\)"),
+        ({"x": ["b"]}, "there is no feature 'x'"),
+        ({"a": "b"}, "what comes before 'a' is 'b'; it must be a list"),
+        (["a"], "it must be a mapping"),
+        ({"a": ["a"]}, "precedence goes in a circle: 'a' after 'a'"),
+        ({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}, "goes in a circle: 'a' after 'b' after 'c' after 'a'"),
+    ],
+)
+def test_bad_precedence(precedence, message):
+    with pytest.raises(ValueError, match=message):
+        Precedence.of(precedence, SCHEMA)
+
+
+def order(policy, known=None, available=None, **how):
+    cases = Cases(np.ones((1, 4)), np.ones((1, 4), dtype=bool))
+    rule = Precedence.of({"a": ["b"], "b": ["d"]}, SCHEMA)
+    mask = lambda row: None if row is None else np.array([row], dtype=bool)  # noqa: E731
+    t = rollout(policy, Zero(), cases, SCHEMA, precedence=rule, known=mask(known), available=mask(available), **how)
+    return [i for i in t.order[0].tolist() if i >= 0], t.stop_reason[0]
+
+
+def test_a_rollout_obeys():
+    best_first = Ranking([4.0, 3.0, 2.0, 1.0])
+    assert order(best_first) == ([2, 3, 1, 0], "nothing left to ask")
+    assert order(best_first, known=[0, 0, 0, 1])[0] == [1, 0, 2]
+    assert order(best_first, available=[1, 1, 1, 0]) == ([2], "nothing left to ask")  # d never comes

@@ -1,0 +1,243 @@
+"""Stopping rules: what each says, how they combine, and how they are written down."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from askless.core import Asker, Cases, MaxFeatures, Progress, Schema, State, rollout
+from askless.core.choice import ceiling_of, narrowed
+from askless.core.costs import PerFeature
+from askless.core.reference import Reference
+from askless.core.stopping import (
+    AllOf,
+    AnyOf,
+    Confidence,
+    DecisionStable,
+    InformationPerCost,
+    MaxCost,
+    Spread,
+    as_rules,
+    check_rules,
+    list_rules,
+    rule_from_json,
+    rule_to_json,
+    stopping_from_json,
+)
+from askless.models import Ranking
+from tests.core.linear import Spent
+
+NAMES = Schema.of_numbers(["a", "b", "c"])
+
+
+class Fixed:
+    """Predicts what it was told to."""
+
+    def __init__(self, outputs, sd=None):
+        self.outputs, self.sd = np.array(outputs), sd
+
+    def predict(self, state):
+        return self.outputs
+
+    def spread(self, state):
+        return None if self.sd is None else np.array(self.sd)
+
+
+def progress_of(outputs, *, count=0, spent=0.0, prices=(1.0, 2.0, 3.0), sd=None, asked=None):
+    n = len(outputs)
+    asked = np.zeros((n, 3), dtype=bool) if asked is None else np.array(asked)
+    state = State(np.zeros((n, 3), dtype=np.float32), asked, asked)
+    predictor = Fixed(outputs, sd)
+    asker = Asker(Ranking([3.0, 2.0, 1.0]), predictor, NAMES, PerFeature(np.array(prices)))
+    full = np.full(n, count), np.full(n, float(spent))
+    return Progress(state, *full, predictor.outputs, asker, ceiling_of(~asked, state.x))
+
+
+def test_confidence_and_spread():
+    assert Confidence(0.9).stops(progress_of([[0.95, 0.05], [0.4, 0.6], [0.1, 0.9]])).tolist() == [True, False, True]
+    assert Spread(2.0).stops(progress_of([[1.0], [1.0]], sd=[1.5, 2.5])).tolist() == [True, False]
+    with pytest.raises(ValueError, match="Confidence is for classes"):
+        Confidence(0.9).stops(progress_of([[1.0]]))
+    with pytest.raises(ValueError, match="Spread needs a predicted standard deviation"):
+        Spread(2.0).stops(progress_of([[1.0]]))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Confidence(1.2), "the confidence is 1.2; it must be a number between 0 and 1"),
+        (lambda: Confidence("high"), "the confidence is 'high'"),
+        (lambda: Spread(-1), "the standard deviation is -1"),
+        (lambda: MaxCost(float("nan")), "the money to spend is nan; it must be a number of at least 0"),
+        (lambda: MaxCost(None), "the money to spend is None"),
+        (lambda: MaxCost(float("inf")), "the money to spend is inf"),
+        (lambda: InformationPerCost(True), "the information per cost is True"),
+        (lambda: DecisionStable(2), "the chance of another decision is 2"),
+        (lambda: DecisionStable(draws=0), "the number of draws is 0"),
+        (lambda: AllOf(()), "AllOf needs at least one rule"),
+        (lambda: MaxCost(1) & 3, "3 is not a stopping rule"),
+    ],
+)
+def test_bad_settings(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+# Combinations
+
+
+@pytest.mark.parametrize(("sure", "many"), list(product([False, True], repeat=2)))
+def test_and_and_or(sure, many):
+    progress = progress_of([[0.95, 0.05] if sure else [0.5, 0.5]], count=3 if many else 2)
+    both, either = Confidence(0.9) & MaxFeatures(3), Confidence(0.9) | MaxFeatures(3)
+    assert bool(both.stops(progress)[0]) == (sure and many)
+    assert bool(either.stops(progress)[0]) == (sure or many)
+    assert (narrowed(progress, as_rules(both))[1][0] >= 0) == (sure and many)
+    assert (narrowed(progress, as_rules(either))[1][0] >= 0) == (sure or many)
+
+
+def test_or_says_which_and_and_says_both():
+    rules = as_rules(Confidence(0.9) | (MaxFeatures(3) | MaxCost(9)))
+    assert rules == (Confidence(0.9), MaxFeatures(3), MaxCost(9))
+    both = Confidence(0.9) & MaxFeatures(3) & MaxCost(2)
+    assert both.rules == (Confidence(0.9), MaxFeatures(3), MaxCost(2))
+    assert both.reason == "confidence of 0.9 reached and asked 3 features and nothing affordable left of 2"
+    assert ((Confidence(0.9) | MaxFeatures(3)) & MaxCost(2)).rules == (
+        AnyOf((Confidence(0.9), MaxFeatures(3))),
+        MaxCost(2),
+    )
+
+
+def test_money_and_confidence_together():
+    """A budget that counts only once the prediction is sure: until then anything may be asked."""
+    rule = MaxCost(2) & Confidence(0.9)
+    unsure, sure = [[0.5, 0.5]], [[0.95, 0.05]]
+    assert rule.closes(progress_of(unsure)).tolist() == [[False, False, False]]
+    assert rule.closes(progress_of(sure)).tolist() == [[False, False, True]]
+    assert rule.stops(progress_of(sure, spent=2)).tolist() == [True]
+    assert rule.stops(progress_of(unsure, spent=2)).tolist() == [False]
+
+
+def test_a_rule_of_ones_own_combines():
+    rule = MaxFeatures(3) & Spent(5.0)
+    assert rule.stops(progress_of([[0.5, 0.5]], count=3, spent=5)).tolist() == [True]
+    assert rule.stops(progress_of([[0.5, 0.5]], count=3, spent=4)).tolist() == [False]
+
+
+def test_every_case_says_why_it_stopped():
+    class Certain:
+        def predict(self, state):
+            p = 0.5 + 0.45 * state.x[:, 0]  # the first feature settles half of the cases
+            return np.column_stack([p, 1 - p])
+
+    cases = Cases(np.array([[1.0, 0, 0], [0.0, 0, 0], [0.0, 0, 0]]), np.array([[1, 1, 1], [1, 1, 1], [1, 1, 0]]) > 0)
+    rules = Confidence(0.9) | MaxCost(3.5)
+    costs = PerFeature(np.array([1.0, 1.0, 1.0]))
+    t = rollout(Ranking([3.0, 2.0, 1.0]), Certain(), cases, NAMES, stopping=rules, costs=costs)
+    assert t.stop_reason.tolist() == ["confidence of 0.9 reached", "nothing left to ask", "nothing left to ask"]
+    t = rollout(Ranking([3.0, 2.0, 1.0]), Certain(), cases, NAMES, stopping=[rules, MaxFeatures(1)], costs=costs)
+    assert t.stop_reason.tolist() == ["confidence of 0.9 reached", "asked 1 feature", "asked 1 feature"]
+
+
+def test_a_rule_for_the_other_task():
+    with pytest.raises(ValueError, match=r"Confidence\(probability=0.9\) is for a classification; this is a regres"):
+        check_rules(as_rules(MaxCost(2) & (Confidence(0.9) | MaxFeatures(2))), "regression")
+    with pytest.raises(ValueError, match=r"Spread\(sd=2.0\) is for a regression"):
+        check_rules([Spread(2)], "classification")
+    check_rules([Spread(2), MaxCost(3)], "regression")
+
+
+# The decision
+
+
+def test_decision_stable_against_arithmetic():
+    """Two of four stored rows of the likelier class have b = 1, which turns the decision."""
+
+    class ByB:
+        def predict(self, state):
+            p = np.where(state.known[:, 1] & (state.x[:, 1] > 0.5), 0.2, 0.75)
+            return np.column_stack([p, 1 - p])
+
+    x = np.zeros((8, 3), dtype=np.float32)
+    x[[0, 1], 1] = 1.0  # two of the four rows of class 0
+    x[[4, 5, 6], 1] = 1.0  # three of the four rows of class 1
+    stored = Reference(x, np.ones((8, 3), dtype=bool), np.repeat([0, 1], 4))
+    asker = Asker(Ranking([3.0, 2.0, 1.0]), ByB(), NAMES, reference=stored)
+
+    def stops(chance, asked):
+        asked = np.array([asked], dtype=bool)
+        state = State(np.zeros((1, 3), dtype=np.float32), asked, asked)
+        progress = Progress(state, np.zeros(1), np.zeros(1), ByB().predict(state), asker, ceiling_of(~asked, state.x))
+        return bool(DecisionStable(chance, draws=16).stops(progress)[0])
+
+    share = 0.75 * 2 / 4 + 0.25 * 3 / 4  # of the answers to b that turn the decision
+    assert not stops(share - 0.01, [0, 0, 0])
+    assert stops(share + 0.01, [0, 0, 0])
+    assert stops(0.0, [1, 1, 1])  # nothing open
+    assert stops(0.0, [0, 1, 0])  # b is known to be 0: a and c change nothing
+
+
+def test_decision_stable_needs_rows_and_a_tolerance():
+    with pytest.raises(ValueError, match="this model has none"):
+        DecisionStable().stops(progress_of([[0.5, 0.5]]))
+    progress = progress_of([[1.0]])
+    stored = Reference(np.zeros((2, 3), dtype=np.float32), np.ones((2, 3), dtype=bool), np.array([0.0, 1.0]))
+    object.__setattr__(progress.asker, "reference", stored)
+    with pytest.raises(ValueError, match="needs a tolerance"):
+        DecisionStable().stops(progress)
+
+
+# Written down
+
+EVERY = [
+    MaxFeatures(3),
+    MaxCost(2.5),
+    Confidence(0.9),
+    Spread(1.5),
+    InformationPerCost(0.01),
+    DecisionStable(0.1, tolerance=2.0, draws=8),
+    (Confidence(0.9) & MaxFeatures(2)) | MaxCost(3),
+]
+
+
+@pytest.mark.parametrize("rule", EVERY, ids=repr)
+def test_a_rule_can_be_made_again(rule):
+    import json
+
+    assert rule_from_json(json.loads(json.dumps(rule_to_json(rule)))) == rule
+
+
+def test_every_rule_has_a_name():
+    named = {"max_features", "max_cost", "confidence", "spread", "information_per_cost", "decision_stable"}
+    assert named <= set(list_rules())
+
+
+def test_the_short_form():
+    assert stopping_from_json({"confidence": 0.95, "max_cost": 20}) == (Confidence(0.95), MaxCost(20))
+    assert stopping_from_json({"decision_stable": {"chance": 0.1}}) == (DecisionStable(0.1),)
+    both = stopping_from_json({"and": [{"max_features": 3, "max_cost": 5}, {"confidence": 0.9}]})
+    assert both == (AllOf((AnyOf((MaxFeatures(3), MaxCost(5))), Confidence(0.9))),)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"confidense": 0.9}, r"there is no stopping rule 'confidense' \(did you mean 'confidence'\?\)"),
+        ({"rule": 0.9}, "there is no stopping rule 'rule'"),
+        ({"all_of": []}, "there is no stopping rule 'all_of'"),
+        ({"confidence": {"p": 0.9}}, "the stopping rule 'confidence' has the settings probability"),
+        ({"confidence": 3}, "the confidence is 3"),
+        ({"and": 3}, "'and' takes a list"),
+        ({}, "the stopping rules are {}"),
+        ([0.9], r"the stopping rules are \[0.9\]"),
+    ],
+)
+def test_bad_short_forms(data, message):
+    with pytest.raises(ValueError, match=message):
+        stopping_from_json(data)
+
+
+@pytest.mark.parametrize("name", ["Rule", "StoppingRule", "Progress", "as_rules", "NOTHING_LEFT", "os", None, 3])
+def test_only_rules_are_made_from_files(name):
+    with pytest.raises(ValueError, match="there is no stopping rule"):
+        rule_from_json({"name": name, "config": {}})

@@ -1,0 +1,163 @@
+"""Costs, rules, precedence, batches and candidates from the estimators, saved and loaded."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from askless import DynamicClassifier, DynamicRegressor, load
+from askless.core.costs import Depends, Panels
+from askless.core.stopping import Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread
+from askless.methods import Greedy, Value
+
+QUICK = {"epochs": 8, "pretrain_epochs": 8, "hidden": (32,)}
+COSTS = Panels({"blood_a": 4.0, "blood_b": 4.0, "age": 0.0, "scan": 9.0}, {"blood": {"blood_a": 1.0, "blood_b": 1.0}})
+NAMES = ["age", "blood_a", "blood_b", "scan", "noise"]
+
+
+def table(n=1500, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    X = pd.DataFrame(rng.normal(size=(n, 5)), columns=NAMES)
+    for name, weight in zip(NAMES, (0.4, 1.0, 1.0, 1.6, 0.0), strict=True):
+        X[name] += weight * y
+    return X, np.where(y, "ill", "well")
+
+
+@pytest.fixture(scope="module")
+def model():
+    rules = Confidence(0.97) | MaxCost(12)
+    how = {"costs": COSTS, "stopping": rules, "precedence": {"scan": ["age"]}}
+    return DynamicClassifier(5, method=Value(**QUICK), **how).fit(*table())
+
+
+def test_free_first_dear_last_and_why(model):
+    X, _ = table(300, seed=1)
+    t = model.rollout(X)
+    age, scan = NAMES.index("age"), NAMES.index("scan")
+    assert (t.order[:, 0] == age).all()
+    assert (t.cost[:, -1] <= 12.0).all()
+    assert set(t.stop_reason) <= {"confidence of 0.97 reached", "nothing affordable left of 12"}
+    assert (t.predictions[:, -1].max(axis=1)[t.stop_reason == "confidence of 0.97 reached"] >= 0.97).all()
+    for order in t.order.tolist():
+        if scan in order:
+            assert order.index(age) < order.index(scan)
+
+
+def test_other_prices_without_training(model):
+    X, _ = table(200, seed=1)
+    dear = model.rollout(X, costs={"age": 100.0})  # and with it the scan, which waits for it
+    assert not (dear.order == NAMES.index("age")).any()
+    cheap = model.rollout(X, costs={"scan": 0.01}, stopping=MaxFeatures(2))
+    assert (cheap.order[:, :2] == [NAMES.index("age"), NAMES.index("scan")]).all()
+    alone = model.rollout(X, costs=Depends(lambda state: np.ones(state.asked.shape)), stopping=())
+    assert alone.cost[:, -1].tolist() == [5.0] * 200
+    talk = model.interview(costs={"age": 100.0})
+    assert talk.question.name != "age"
+
+
+def test_candidates_say_what_came_second(model):
+    X, _ = table(100, seed=1)
+    t = model.rollout(X)
+    for row in (0, 7):
+        for step in range(t.n_asked[row]):
+            candidates = t.candidates(row, step)
+            assert candidates[0].name == t.names(row)[step]
+            assert all(a.score >= b.score for a, b in pairwise(candidates))
+            assert all(c.information >= 0 for c in candidates)
+        assert t.candidates(row, int(t.n_asked[row])) == ()
+    talk = model.interview()
+    for a, b in zip(talk.candidates, t.candidates(0, 0), strict=True):
+        assert (a.name, a.price) == (b.name, b.price)
+        assert a.score == pytest.approx(b.score, rel=1e-4)
+    with pytest.raises(ValueError, match="there is no step 9"):
+        t.candidates(0, 9)
+
+
+def test_a_saved_model_asks_the_same(model, tmp_path):
+    X, _ = table(100, seed=1)
+    model.save(tmp_path / "m.askless")
+    again = load(tmp_path / "m.askless")
+    a, b = model.rollout(X, batch=2), again.rollout(X, batch=2)
+    assert (a.order == b.order).all()
+    assert (a.cost == b.cost).all()
+    assert a.stop_reason.tolist() == b.stop_reason.tolist()
+    assert again.precedence == {"scan": ["age"]}
+    assert again.costs.config() == COSTS.config()
+    assert again.interview().batch(2) == model.interview().batch(2)
+    again.fit(*table(200))  # what was loaded can be fitted again
+
+
+def test_every_rule_runs_from_a_model(model):
+    X, _ = table(60, seed=2)
+    t = model.rollout(X, stopping=DecisionStable(0.02, draws=32))
+    assert "no answer changes the decision with a probability above 0.02" in set(t.stop_reason)
+    t = model.rollout(X, stopping=InformationPerCost(0.02) & MaxFeatures(2))
+    assert (t.n_asked >= 2).all()
+    talk = model.interview(stopping=DecisionStable(0.02))
+    while talk.question:
+        talk.answer(2.5)
+    assert talk.stop_reason
+
+
+def test_rules_are_checked_before_training():
+    X, y = table(50)
+    for rule in (Spread(1), Spread(1) | MaxCost(3), MaxCost(2) & Spread(1)):
+        with pytest.raises(ValueError, match="is for a regression; this is a classification"):
+            DynamicClassifier(stopping=rule).fit(X, y)
+    with pytest.raises(ValueError, match="there is no feature 'ag'"):
+        DynamicClassifier(precedence={"scan": ["ag"]}).fit(X, y)
+    with pytest.raises(ValueError, match="goes in a circle"):
+        DynamicClassifier(precedence={"scan": ["age"], "age": ["scan"]}).fit(X, y)
+    with pytest.raises(ValueError, match="there is no feature 'bloodd'"):
+        DynamicClassifier(costs=Panels({}, {"p": {"bloodd": 1}})).fit(X, y)
+    with pytest.raises(ValueError, match="reference_rows is -1"):
+        DynamicClassifier(reference_rows=-1).fit(X, y)
+
+
+def test_a_regression_by_spread_and_tolerance():
+    X, _ = table(800)
+    target = X["scan"] * 3 + X["age"]
+    model = DynamicRegressor(4, method=Greedy(**QUICK), stopping=Spread(2.0)).fit(X, target)
+    t = model.rollout(X)
+    assert t.n_asked.min() < 4
+    assert "standard deviation of 2 reached" in set(t.stop_reason)
+    stable = model.rollout(X[:50], stopping=DecisionStable(0.05, tolerance=100.0))
+    assert (stable.n_asked == 0).all()
+    assert model.interview().batch(2)[0].name == model.interview().question.name
+
+
+@pytest.mark.parametrize("method", [Greedy(**QUICK), Value(**QUICK)], ids=["greedy", "value"])
+def test_a_batch_never_asks_both_copies(method):
+    """Four tests of a condition, each there twice."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=3000)
+    values = rng.normal(size=(3000, 4)) + np.array([1.4, 1.2, 1.0, 0.8]) * y[:, None]
+    X = pd.DataFrame(np.repeat(values, 2, axis=1), columns=[f"{t}{c}" for t in "abcd" for c in "12"])
+    model = DynamicClassifier(4, method=method).fit(X[:2500], y[:2500])
+    for size in (2, 3, 4):
+        t = model.rollout(X[2500:], batch=size, max_features=size)  # one batch
+        tests = t.order // 2
+        assert (t.n_asked == size).all()
+        assert all(len(set(row)) == size for row in tests.tolist())
+    assert len({q.name[0] for q in model.interview().batch(4)}) == 4
+
+
+def test_without_stored_rows(tmp_path):
+    X, y = table(300)
+    model = DynamicClassifier(3, method=Greedy(**QUICK), reference_rows=0).fit(X, y)
+    model.save(tmp_path / "m.askless")
+    with pytest.raises(ValueError, match="this model has none"):
+        load(tmp_path / "m.askless").rollout(X, batch=2)
+    with pytest.raises(ValueError, match="batch is 0"):
+        model.rollout(X, batch=0)
+
+
+def test_a_function_is_not_saved(tmp_path):
+    X, y = table(300)
+    costs = Depends(lambda state: 1.0 + state.asked.sum(axis=1, keepdims=True) * np.ones(state.asked.shape))
+    model = DynamicClassifier(3, method=Greedy(**QUICK), costs=costs).fit(X, y)
+    assert model.rollout(X).cost[0].tolist() == [0.0, 1.0, 3.0, 6.0]
+    with pytest.raises(ValueError, match="Depends cannot be saved"):
+        model.save(tmp_path / "m.askless")
