@@ -1,0 +1,191 @@
+"""The one place where the service meets the interview: how one begins, and what is shown of where it stands.
+
+Costs, stopping rules and candidates are passed on here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import askless.core.stopping as stopping_rules
+from askless.core import Interview
+from askless.core.costs import checked_price
+from askless.core.stopping import StoppingRule
+from askless.hints import did_you_mean, listed
+from askless.service.answers import checked_answers
+from askless.service.errors import invalid
+from askless.service.models import ServedModel, label_text
+
+__all__ = ["Candidate", "Terms", "begin", "leading", "predicted", "read_terms", "rules_by_name", "standing"]
+
+LEADING = 5  # candidates that are shown
+MOST_QUESTIONS = 1_000_000
+DEAREST = 1e9  # a higher price is a mistake
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How one interview is to be led, apart from the model."""
+
+    known: dict[str, Any] = field(default_factory=dict)  # beforehand, free
+    unavailable: tuple[str, ...] = ()
+    costs: dict[str, float] = field(default_factory=dict)  # other prices than the model's
+    stopping: dict[str, Any] = field(default_factory=dict)  # rules by name
+
+    @property
+    def plain(self) -> bool:
+        """Whether the interview is the model's own."""
+        return not (self.known or self.unavailable or self.costs or self.stopping)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `read_terms` reads."""
+        return {
+            "known": self.known,
+            "unavailable": list(self.unavailable),
+            "costs": self.costs,
+            "stopping": self.stopping,
+        }
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A feature that could be asked next."""
+
+    index: int
+    name: str
+    value: float  # the policy's score
+    share: float  # of the preference, over all candidates
+    price: float
+
+
+def read_terms(model: ServedModel, data: Mapping[str, Any]) -> Terms:
+    """The terms in a request's body, checked."""
+    unavailable = checked_names(model, data.get("unavailable", []), "unavailable")
+    costs = data.get("costs", {})
+    if not isinstance(costs, dict):
+        raise invalid("costs must be an object of prices by feature", "costs")
+    for name, price in costs.items():
+        model.index(name, "costs")
+        try:
+            fits = checked_price(name, price) <= DEAREST
+        except ValueError:
+            fits = False
+        if not fits:
+            raise invalid(f"the cost of {name!r} must be a number from 0 to {DEAREST:g}", f"costs.{name}")
+    stopping = data.get("stopping", {})
+    if not isinstance(stopping, dict):
+        raise invalid("stopping must be an object of rules by name", "stopping")
+    _rules(stopping)
+    known = checked_answers(model, data.get("known", {}), "known")
+    return Terms(known, tuple(unavailable), {name: float(price) for name, price in costs.items()}, stopping)
+
+
+def checked_names(model: ServedModel, names: Any, where: str) -> list[str]:
+    """A list of features' names."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise invalid(f"{where} must be a list of features' names", where)
+    for name in names:
+        model.index(name, where)
+    return names
+
+
+def begin(model: ServedModel, terms: Terms) -> Interview:
+    """An interview of one case on these terms."""
+    if terms.plain:
+        return model.fresh.copy()
+    budget, rules = _rules(terms.stopping)
+    prices = {feature.name: feature.cost for feature in model.schema.features} | terms.costs
+    return model.fitted.interview(
+        known=terms.known,
+        unavailable=terms.unavailable,
+        max_features=budget,
+        stopping=rules or None,
+        costs=prices if terms.costs else None,
+    )
+
+
+def rules_by_name() -> dict[str, type]:
+    """The stopping rules that a request may name: {"max_features": MaxFeatures, ...}."""
+    classes = {name: getattr(stopping_rules, name) for name in stopping_rules.__all__}
+    return {
+        re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): rule
+        for name, rule in classes.items()
+        if isinstance(rule, type) and hasattr(rule, "config")
+    }
+
+
+def _rules(stopping: Mapping[str, Any]) -> tuple[int | None, list[StoppingRule]]:
+    """The budget, and the other rules, of `{"max_features": 5, ...}`."""
+    known = rules_by_name()
+    rules = []
+    budget: int | None = None
+    for name, setting in stopping.items():
+        where = f"stopping.{name[:60]}"
+        if name not in known:
+            raise invalid(
+                f"there is no such stopping rule{did_you_mean(name, known)}; there is {listed(known)}", where
+            )
+        try:
+            rule = known[name](setting)
+        except (TypeError, ValueError):
+            raise invalid(f"the setting of {name!r} cannot be used", where) from None
+        if name == "max_features":
+            if not 1 <= rule.limit <= MOST_QUESTIONS:
+                raise invalid(f"max_features must be a whole number from 1 to {MOST_QUESTIONS}", where)
+            budget = rule.limit
+        else:
+            rules.append(rule)
+    return budget, rules
+
+
+def leading(model: ServedModel, talk: Interview) -> list[Candidate]:
+    """The best candidates for the next question, the chosen one first."""
+    if talk.done:
+        return []
+    now = talk._now  # what an interview does not yet tell by itself
+    with np.errstate(all="ignore"):
+        scores = np.asarray(talk._costs.weigh(talk._policy.score(now.state), now.state)[0], dtype=np.float64)
+    ranked = np.where(now.ceiling > 0, np.nan_to_num(scores, nan=-np.inf), -np.inf)
+    best = [now.pick, *(i for i in np.argsort(-ranked)[: LEADING + 1].tolist() if i != now.pick)][:LEADING]
+    finite = ranked[np.isfinite(ranked)]
+    weight = np.exp(ranked - finite.max()) if len(finite) else np.ones_like(ranked)
+    share = np.nan_to_num(weight / weight.sum())
+    return [
+        Candidate(i, model.schema.features[i].name, float(scores[i]), float(share[i]), talk._price(i))
+        for i in best
+        if now.ceiling[i] > 0
+    ]
+
+
+def predicted(prediction: Mapping[Any, float]) -> dict[str, float]:
+    """A prediction with text for labels."""
+    return {label_text(label): value for label, value in prediction.items()}
+
+
+def standing(model: ServedModel, talk: Interview) -> dict[str, Any]:
+    """Where an interview stands, as the API tells it."""
+    question = talk.question
+    shown = None
+    if question is not None:
+        shown = {**model.questions[model.schema.index(question.name)], "cost": question.cost}
+    return {
+        "model": model.name,
+        "question": shown,
+        "prediction": predicted(talk.prediction),
+        "candidates": [
+            {"name": each.name, "value": _finite(each.value), "price": each.price} for each in leading(model, talk)
+        ],
+        "done": talk.done,
+        "stop_reason": talk.stop_reason,
+        "asked": talk._now.count,
+        "cost": talk.cost,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
