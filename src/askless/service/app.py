@@ -23,12 +23,14 @@ from askless.service.logs import Log
 from askless.service.metrics import Metrics
 from askless.service.models import Models
 from askless.service.openapi import Documentation, describe
+from askless.service.pages import error_page, page_routes
 from askless.service.security import Guard
 from askless.service.settings import Settings
 from askless.service.store import Store
 
 __all__ = ["build_app"]
 
+MACHINES = ("/api/", "/healthz", "/readyz", "/metrics")  # where programs call; a person reads the rest
 PURGE_EVERY = 3600.0  # seconds
 
 
@@ -55,6 +57,7 @@ def build_app(models: Models, settings: Settings, log: Log | None = None) -> ASG
     documentation = Documentation(models)
     app.include_router(stateless_routes(models, documentation))
     app.include_router(interview_routes(models, interviews, documentation))
+    app.include_router(page_routes(models, interviews, settings))
     _add_status(app, interviews, metrics, documentation)
     describe(app, secured=settings.token is not None)
     _add_handlers(app)
@@ -63,7 +66,7 @@ def build_app(models: Models, settings: Settings, log: Log | None = None) -> ASG
 
 def render(path: str, problem: Problem) -> Response:
     """A problem, in the language of whoever asked."""
-    return problem_json(problem)
+    return problem_json(problem) if path.startswith(MACHINES) else error_page(problem)
 
 
 def _add_status(app: FastAPI, interviews: Interviews, metrics: Metrics, documentation: Documentation) -> None:
@@ -111,6 +114,7 @@ class Watch:
         self.app, self.metrics, self.log = app, metrics, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

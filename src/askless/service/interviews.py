@@ -7,8 +7,9 @@ import secrets
 import sqlite3
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from askless.core import Interview
 from askless.exceptions import InterviewError
@@ -20,6 +21,8 @@ from askless.service.models import Models, ServedModel
 from askless.service.store import Event, Kept, Store
 
 __all__ = ["Interviews", "Live"]
+
+Result = TypeVar("Result")
 
 IN_MEMORY = 512  # interviews whose present moment is kept at hand
 MOST_WITHOUT_FILE = 10_000  # interviews, where they live in memory only
@@ -137,7 +140,7 @@ class Interviews:
         return Live(kept.id, model, talk, len(kept.events), kept.created)
 
     @staticmethod
-    async def _stored(work: Any) -> Any:
+    async def _stored(work: Awaitable[Result]) -> Result:
         try:
             return await work
         except sqlite3.Error:

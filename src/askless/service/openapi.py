@@ -7,18 +7,19 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from askless import __version__
 from askless.service.bodies import JsonResponse
 from askless.service.models import AskedPart, Models, ServedModel
 from askless.service.schemas import COMPONENTS, next_schema, of_models, record, records_schema, ref, terms_schema
+from askless.version import __version__
 
 __all__ = ["Documentation", "describe"]
 
 ABOUT = """\
 Ask less, know enough: the next best question for each case, and a prediction from the answers so far.
 
-`POST /api/models/{model}/next` is stateless: send all answers, get the next question. Interviews under `/api/interviews` are
-kept by the service. Errors have one shape, `{"error": {"status", "code", "message", "where"}}`, and never repeat an answer."""
+`POST /api/models/{model}/next` is stateless: send all answers, get the next question. Interviews under
+`/api/interviews` are kept by the service. Errors have one shape, `{"error": {"status", "code", "message", "where"}}`,
+and never repeat an answer."""
 ERRORS = {
     401: "The token is missing or wrong.",
     403: "The host or the origin is not allowed.",
@@ -93,7 +94,7 @@ class Documentation:
                 body=of_models(models, terms_schema), example=terms, path=model,
             ),
             "read": _route("read_interview", "Where an interview stands", "Interview", (404, 409), path=INTERVIEW),
-            "delete": _route("delete_interview", "Delete an interview for good", None, (404,), status=204, path=INTERVIEW),
+            "delete": _route("delete_interview", "Delete an interview", None, (404,), status=204, path=INTERVIEW),
             "answer": _route(
                 "answer", "Answer the question", "Interview", (404, 409),
                 body=record({"value": value, **named}, optional=named),

@@ -43,7 +43,7 @@ Render = Callable[[str, Problem], Response]
 
 
 class Guard:
-    """Lets through what may pass. A body is read here, once, so that nothing behind it meets one that is too large."""
+    """Lets through what may pass. A body is read here, once, so that nothing behind meets one that is too large."""
 
     def __init__(self, app: ASGIApp, settings: Settings, render: Render) -> None:
         self.app, self.settings, self.render = app, settings, render
@@ -52,6 +52,7 @@ class Guard:
         self._session = None if settings.token is None else session_of(settings.token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -65,7 +66,7 @@ class Guard:
         await self.app(scope, _replay(body, receive), send)
 
     def _check(self, scope: Scope) -> None:
-        headers = {name: value for name, value in scope["headers"]}
+        headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
         if host_name(host) not in self._names:
             raise Problem(403, "the service is not known under this name; see the setting ASKLESS_ALLOWED_HOSTS")

@@ -7,11 +7,11 @@ import socket
 
 import uvicorn
 
-from askless import __version__
 from askless.service.app import build_app
 from askless.service.logs import JsonLines, Log
 from askless.service.models import Models
 from askless.service.settings import Settings
+from askless.version import __version__
 
 __all__ = ["make_server", "serve"]
 

@@ -12,10 +12,19 @@ FHIR_ID = re.compile(r"[A-Za-z0-9\-.]{1,64}")
 FHIR_CODE = re.compile(r"\S+(?: \S+)*")
 
 _LOINC = re.compile(r"(\d{1,7})-(\d)")
-_PREFIXES = ["Y", "Z", "E", "P", "T", "G", "M", "k", "h", "da", "d", "c", "m", "u", "n", "p", "f", "a", "z", "y", "Ki", "Mi", "Gi", "Ti"]
-_METRIC = ["m", "s", "g", "rad", "K", "cd", "C", "mol", "sr", "Hz", "N", "Pa", "J", "W", "A", "V", "F", "Ohm", "S", "Wb", "Cel", "T", "H", "lm", "lx", "Bq", "Gy", "Sv", "L", "l", "ar", "t", "bar", "u", "eV", "pc", "st", "P", "U", "cal", "kat", "[iU]", "[IU]", "eq", "osm", "Bi", "St", "Gal", "G", "Oe", "Mx", "sb", "ph", "Lmb", "Ci", "R", "RAD", "REM", "bit", "By", "Bd", "m[H2O]", "m[Hg]", "[degF]", "g%", "[arb'U]", "[USP'U]", "[CFU]", "[PFU]", "[Amb'a'1'U]", "kat"]
-_OTHER = ["10*", "10^", "[pi]", "%", "[ppth]", "[ppm]", "[ppb]", "[pptr]", "deg", "'", "''", "min", "h", "d", "a", "a_t", "a_j", "a_g", "wk", "mo", "mo_s", "mo_j", "mo_g", "AU", "atm", "[in_i]", "[ft_i]", "[yd_i]", "[mi_i]", "[lb_av]", "[oz_av]", "[gr]", "[drp]", "[pH]", "[HPF]", "[LPF]", "[gal_us]", "[pt_us]", "[cup_us]", "[tbs_us]", "[tsp_us]", "[foz_us]", "[Cal]", "[diop]", "[degF]", "[in_i'Hg]", "[in_i'H2O]", "[MET]", "[Btu]", "[HP]", "B", "Np", "[pt_br]", "tex", "[car_m]", "kp"]
-_ATOMS = frozenset(_OTHER) | frozenset(_METRIC) | {prefix + unit for prefix in _PREFIXES for unit in _METRIC}
+# fmt: off
+_PREFIXES = """Y Z E P T G M k h da d c m u n p f a z y Ki Mi Gi Ti"""
+_METRIC = """m s g rad K cd C mol sr Hz N Pa J W A V F Ohm S Wb Cel T H lm lx Bq Gy Sv L l ar t bar u eV pc st P U cal
+    kat [iU] [IU] eq osm Bi St Gal G Oe Mx sb ph Lmb Ci R RAD REM bit By Bd m[H2O] m[Hg] g% [arb'U]
+    [USP'U] [CFU] [PFU]"""
+_OTHER = """10* 10^ [pi] % [ppth] [ppm] [ppb] [pptr] deg ' '' min h d a a_t a_j a_g wk mo mo_s mo_j mo_g AU atm [in_i]
+    [ft_i] [yd_i] [mi_i] [lb_av] [oz_av] [gr] [drp] [pH] [HPF] [LPF] [gal_us] [pt_us] [cup_us] [tbs_us]
+    [tsp_us] [foz_us]
+    [Cal] [diop] [degF] [in_i'Hg] [in_i'H2O] [MET] [Btu] [HP] B Np [pt_br] tex [car_m]"""
+# fmt: on
+_ATOMS = frozenset(
+    [*_OTHER.split(), *_METRIC.split(), *(prefix + unit for prefix in _PREFIXES.split() for unit in _METRIC.split())]
+)
 _EXPONENT = re.compile(r"(.*?[^\d+\-])([+-]?\d+)")
 _ANNOTATION = re.compile(r"\{[!-z|~]*\}")
 
