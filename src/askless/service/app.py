@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from askless.service.api import stateless_routes
 from askless.service.bodies import JsonResponse, problem_json
 from askless.service.errors import Problem, invalid, problem_of_status
+from askless.service.fhir.routes import fhir_problem, fhir_routes
 from askless.service.interview_api import interview_routes
 from askless.service.interviews import Interviews
 from askless.service.logs import Log
@@ -57,6 +58,7 @@ def build_app(models: Models, settings: Settings, log: Log | None = None) -> ASG
     documentation = Documentation(models)
     app.include_router(stateless_routes(models, documentation))
     app.include_router(interview_routes(models, interviews, documentation))
+    app.include_router(fhir_routes(models, settings))
     app.include_router(page_routes(models, interviews, settings))
     _add_status(app, interviews, metrics, documentation)
     describe(app, secured=settings.token is not None)
@@ -66,6 +68,8 @@ def build_app(models: Models, settings: Settings, log: Log | None = None) -> ASG
 
 def render(path: str, problem: Problem) -> Response:
     """A problem, in the language of whoever asked."""
+    if path.startswith("/fhir/"):
+        return fhir_problem(problem)
     return problem_json(problem) if path.startswith(MACHINES) else error_page(problem)
 
 

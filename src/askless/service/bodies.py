@@ -11,7 +11,7 @@ from starlette.responses import Response
 from askless.hints import did_you_mean, listed
 from askless.service.errors import Problem, invalid
 
-__all__ = ["JsonResponse", "checked_fields", "json_body", "problem_json"]
+__all__ = ["FhirResponse", "JsonResponse", "checked_fields", "json_body", "problem_json"]
 
 
 class JsonResponse(Response):
@@ -22,6 +22,12 @@ class JsonResponse(Response):
     def render(self, content: Any) -> bytes:
         """The bytes."""
         return orjson.dumps(content)
+
+
+class FhirResponse(JsonResponse):
+    """A FHIR resource."""
+
+    media_type = "application/fhir+json"
 
 
 def json_body(body: bytes) -> Any:

@@ -12,7 +12,7 @@ from askless.service.models import AskedPart, Models, ServedModel
 from askless.service.schemas import COMPONENTS, next_schema, of_models, record, records_schema, ref, terms_schema
 from askless.version import __version__
 
-__all__ = ["Documentation", "describe"]
+__all__ = ["ERRORS", "Documentation", "describe"]
 
 ABOUT = """\
 Ask less, know enough: the next best question for each case, and a prediction from the answers so far.

@@ -8,7 +8,18 @@ from typing import Any
 from askless.service.asking import DEAREST, MOST_QUESTIONS
 from askless.service.models import AskedPart, Models, ServedModel
 
-__all__ = ["COMPONENTS", "answers_schema", "next_schema", "of_models", "records_schema", "ref", "terms_schema"]
+__all__ = [
+    "COMPONENTS",
+    "answers_schema",
+    "array",
+    "next_schema",
+    "of_models",
+    "record",
+    "records_schema",
+    "ref",
+    "terms_schema",
+    "value_schema",
+]
 
 Schema = dict[str, Any]
 

@@ -6,13 +6,17 @@ const said = () => document.getElementById("said");
 
 function show(html, url) {
   const page = new DOMParser().parseFromString(html, "text/html");
+  for (const field of page.querySelectorAll("[autofocus]")) {
+    field.removeAttribute("autofocus"); // the browser does it for a new page only
+    field.dataset.focus = "yes";
+  }
   for (const part of ["main", "header.top"]) {
     document.querySelector(part).replaceWith(page.querySelector(part));
   }
   document.title = page.title;
   if (url) history.replaceState(null, "", url);
   const wrong = document.querySelector("[aria-invalid]");
-  const field = document.querySelector("main [autofocus]");
+  const field = document.querySelector("main [data-focus]");
   (wrong || field || document.querySelector("main h1")).focus();
   window.scrollTo(0, 0);
   const told = document.querySelector(".prediction .target");
