@@ -135,8 +135,9 @@ def token_fits(given: bytes, token: str | None) -> bool:
 def host_name(host: str) -> str:
     """The name in a Host header, without its port."""
     try:
-        return (urlsplit(f"//{host}").hostname or "").casefold()
-    except ValueError:
+        parts = urlsplit(f"//{host}")
+        return "" if parts.port == 0 or "@" in host else (parts.hostname or "").casefold()
+    except ValueError:  # such as a port that is no number
         return ""
 
 

@@ -26,7 +26,8 @@ _ATOMS = frozenset(
     [*_OTHER.split(), *_METRIC.split(), *(prefix + unit for prefix in _PREFIXES.split() for unit in _METRIC.split())]
 )
 _EXPONENT = re.compile(r"(.*?[^\d+\-])([+-]?\d+)")
-_ANNOTATION = re.compile(r"\{[!-z|~]*\}")
+_ANNOTATION = re.compile(r"\{[!-z|~]*?\}")
+_ANNOTATED = re.compile(r"(?<=[\w\]%*'])" + _ANNOTATION.pattern)
 
 
 def is_loinc(code: str) -> bool:
@@ -53,15 +54,13 @@ def is_ucum(unit: str) -> bool:
     """
     if not unit or len(unit) > 100 or not unit.isascii() or " " in unit:
         return False
-    terms = re.split(r"[./]", unit.removeprefix("/"))
+    bare = _ANNOTATION.sub("1", _ANNOTATED.sub("", unit))  # an annotation alone counts as one
+    terms = re.split(r"[./]", bare.removeprefix("/"))
     return all(_is_term(term) for term in terms)
 
 
 def _is_term(term: str) -> bool:
-    bare = _ANNOTATION.sub("", term)
-    if not bare:
-        return bool(term)  # an annotation alone is a unit; nothing at all is none
-    if bare.isdecimal() or bare in _ATOMS:
+    if term.isdecimal() or term in _ATOMS:
         return True
-    found = _EXPONENT.fullmatch(bare)
+    found = _EXPONENT.fullmatch(term)
     return found is not None and found.group(1) in _ATOMS

@@ -54,10 +54,7 @@ def fhir_routes(models: Models, settings: Settings) -> APIRouter:
             raise Problem(415, "the body must be application/fhir+json")
         given = read_response(models, json_body(await request.body()))
         talk = begin(given.model, Terms())
-        names = given.model.schema.names
-        talk.record(
-            {names[i]: answer for i, answer in given.answers.items()} | {names[i]: None for i in given.unknown}
-        )
+        talk.record({given.model.schema.names[index]: given.answers.get(index) for index in given.asked})
         return FhirResponse(next_response(given, talk, base))
 
     @router.get("/{path:path}", include_in_schema=False)
