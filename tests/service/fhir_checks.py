@@ -9,10 +9,8 @@ from typing import Any
 from fhir.resources.R4B import get_fhir_model_class
 
 ADAPTIVE = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-questionnaireAdaptive"
-ITEM_TYPES = (
-    "group display boolean decimal integer date dateTime time string text url choice open-choice attachment reference "
-    "quantity"
-).split()
+ITEM_TYPES = """group display boolean decimal integer date dateTime time string text url choice open-choice attachment
+    reference quantity"""
 VALUE_OF_TYPE = {
     "boolean": "valueBoolean",
     "decimal": "valueDecimal",
@@ -20,11 +18,9 @@ VALUE_OF_TYPE = {
     "string": "valueString",
 }
 STATUSES = ("in-progress", "completed", "amended", "entered-in-error", "stopped")
-ISSUES = (
-    "invalid structure required value invariant security login unknown expired forbidden suppressed processing "
-    "not-supported duplicate multiple-matches not-found deleted too-long code-invalid extension too-costly "
-    "business-rule conflict transient lock-error no-store exception timeout incomplete throttled informational"
-).split()
+ISSUES = """invalid structure required value invariant security login unknown expired forbidden suppressed processing
+    not-supported duplicate multiple-matches not-found deleted too-long code-invalid extension too-costly business-rule
+    conflict transient lock-error no-store exception timeout incomplete throttled informational"""
 
 
 def check(resource: dict[str, Any]) -> None:
@@ -34,7 +30,7 @@ def check(resource: dict[str, Any]) -> None:
     if resource["resourceType"] == "OperationOutcome":
         for issue in resource["issue"]:
             assert issue["severity"] in ("fatal", "error", "warning", "information")
-            assert issue["code"] in ISSUES
+            assert issue["code"] in ISSUES.split()
             assert issue["diagnostics"]
     if resource["resourceType"] == "QuestionnaireResponse":
         check_response(resource)
@@ -57,7 +53,7 @@ def check_response(response: dict[str, Any]) -> None:
     assert len(set(links)) == len(links)
     for item in items:
         assert item["text"].strip()
-        assert item["type"] in ITEM_TYPES
+        assert item["type"] in ITEM_TYPES.split()
         assert ("item" in item) == (item["type"] == "group")
         assert ("answerOption" in item) == (item["type"] == "choice")
         for coding in [option["valueCoding"] for option in item.get("answerOption", [])] + item.get("code", []):

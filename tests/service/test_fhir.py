@@ -1,6 +1,7 @@
 """Adaptive questionnaires: a whole interview, the shapes that clients send, and what is refused."""
 
 import copy
+from itertools import pairwise
 
 import pytest
 
@@ -19,7 +20,7 @@ def canonical(service):
 def begun(canonical):
     """What a client sends first, after the standard: no items yet."""
     form = {
-        "resourceType": "Questionnaire", "id": "q1", "status": "active", "title": "Triage", "subjectType": ["Patient"],
+        "resourceType": "Questionnaire", "id": "q1", "status": "active", "title": "Triage",
         "extension": [{"url": ADAPTIVE, "valueBoolean": True}], "derivedFrom": [canonical],
     }  # fmt: skip
     return {
@@ -70,7 +71,7 @@ def finished(service, canonical, wrap=lambda response: response):
 def test_a_whole_interview(service, canonical, model_file):
     steps = finished(service, canonical)
     talk = read_model(model_file).interview()
-    for before, after in zip(steps, steps[1:], strict=False):
+    for before, after in pairwise(steps):
         was, now = (step["contained"][0]["item"] for step in (before, after))
         assert now[: len(was)] == was  # the next item is appended
         assert was[-1]["linkId"] == str(1 + talk._schema.index(talk.question.name))
@@ -205,9 +206,6 @@ def test_what_is_no_response(service, resource, words):
 def test_answers_that_do_not_fit(service, canonical, answer):
     resource = begun(canonical)
     resource["item"] = [{"linkId": "1", "answer": [answer]}]
-    if answer == {"valueDecimal": None}:
-        ask(service, resource)
-        return
     outcome = ask(service, resource, 422)
     assert "31337" not in str(outcome)
 
@@ -241,8 +239,8 @@ def test_metadata_read_and_search(service, canonical):
     assert form["extension"][0]["url"] == ADAPTIVE
     assert form["url"] == canonical
     for query, names in (
-        ("", ["triage", "score"]), ("?_id=score", ["score"]), (f"?url={canonical}", ["triage"]), ("?title=tri", ["triage"]),
-        ("?status=retired", []), ("?whatever=1", ["triage", "score"]),
+        ("", ["triage", "score"]), ("?_id=score", ["score"]), (f"?url={canonical}", ["triage"]),
+        ("?title=tri", ["triage"]), ("?status=retired", []), ("?whatever=1", ["triage", "score"]),
     ):  # fmt: skip
         bundle = client.get(f"/fhir/Questionnaire{query}").json()
         check(bundle)

@@ -19,10 +19,15 @@ TIMES = int(os.environ.get("ASKLESS_TEST_KILLS", "3"))  # twenty in the full che
 def started(model, database):
     """The service in a process of its own."""
     command = [sys.executable, "-m", "askless.cli", "serve", str(model), "--port", "0", "--keep", str(database)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    line = process.stderr.readline()
-    threading.Thread(target=process.stderr.read, daemon=True).start()
-    url = re.search(r'"url":"([^"]+)"', line).group(1)
+    log = database.with_suffix(".log")
+    with log.open("w") as file:
+        process = subprocess.Popen(command, stderr=file)
+    for _ in range(2000):
+        found = re.search(r'"url":"([^"]+)"', log.read_text())
+        if found:
+            break
+        time.sleep(0.02)
+    url = found.group(1)
     for _ in range(400):
         try:
             if httpx.get(f"{url}/readyz", trust_env=False).status_code == 200:

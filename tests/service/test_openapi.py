@@ -1,9 +1,9 @@
 """The API's description is complete, and the service keeps what it promises: schemathesis over all of it."""
 
-import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
+from hypothesis.errors import Unsatisfiable
 from schemathesis.checks import load_all_checks
 
 from askless.service.models import Models
@@ -53,28 +53,29 @@ def test_schemathesis(alone):
     load_all_checks()
     schema = schemathesis.openapi.from_url(f"{alone.url}/api/openapi.json")
     failures = []
-    with httpx.Client(trust_env=False):
-        for result in schema.get_all_operations():
-            operation = result.ok()
-            for mode in schemathesis.GenerationMode:
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        for mode in schemathesis.GenerationMode:
 
-                @settings(
-                    max_examples=15,
-                    deadline=None,
-                    derandomize=True,
-                    database=None,
-                    suppress_health_check=list(HealthCheck),
-                )
-                @_given(operation, mode)
-                def probe(case):
-                    case.call_and_validate()
+            @settings(
+                max_examples=15,
+                deadline=None,
+                derandomize=True,
+                database=None,
+                suppress_health_check=list(HealthCheck),
+            )
+            @_given(operation, mode)
+            def probe(case):
+                case.call_and_validate()
 
-                try:
-                    probe()
-                except BaseExceptionGroup as group:
-                    failures += [(operation.label, mode.name, str(error)) for error in group.exceptions]
-                except Exception as error:
-                    failures.append((operation.label, mode.name, repr(error)))
+            try:
+                probe()
+            except Unsatisfiable:
+                continue  # nothing can be wrong with a request that has no parameters
+            except BaseExceptionGroup as group:
+                failures += [(operation.label, mode.name, str(error)) for error in group.exceptions]
+            except Exception as error:
+                failures.append((operation.label, mode.name, repr(error)))
     assert not failures, "\n\n".join(f"{label} ({mode}): {words[:1200]}" for label, mode, words in failures)
 
 

@@ -131,7 +131,8 @@ def _rules(stopping: Mapping[str, Any]) -> tuple[int | None, list[StoppingRule]]
                 f"there is no such stopping rule{did_you_mean(name, known)}; there is {listed(known)}", where
             )
         try:
-            rule = known[name](setting)
+            whole = isinstance(setting, float) and setting.is_integer()  # JSON does not tell 3.0 from 3
+            rule = known[name](int(setting) if whole else setting)
         except (TypeError, ValueError):
             raise invalid(f"the setting of {name!r} cannot be used", where) from None
         if name == "max_features":

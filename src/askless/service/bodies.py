@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 import orjson
-from starlette.responses import Response
+from starlette.responses import JSONResponse
 
 from askless.hints import did_you_mean, listed
 from askless.service.errors import Problem, invalid
@@ -14,10 +14,8 @@ from askless.service.errors import Problem, invalid
 __all__ = ["FhirResponse", "JsonResponse", "checked_fields", "json_body", "problem_json"]
 
 
-class JsonResponse(Response):
+class JsonResponse(JSONResponse):
     """JSON, written quickly; never kept by anybody on the way."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         """The bytes."""

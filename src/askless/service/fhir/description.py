@@ -6,6 +6,7 @@ from typing import Any
 
 from askless.service.bodies import FhirResponse
 from askless.service.fhir.items import feature_link, part_link
+from askless.service.fhir.parsing import STATUSES
 from askless.service.models import AskedPart, Models, ServedModel
 from askless.service.openapi import ERRORS
 from askless.service.schemas import array, of_models, record, value_schema
@@ -65,16 +66,14 @@ def _body(model: ServedModel, base: str) -> dict[str, Any]:
     response = record(
         {
             "resourceType": {"const": "QuestionnaireResponse"},
-            "status": {"enum": ["in-progress"]},
+            "status": {"enum": list(STATUSES)},
             "questionnaire": {"const": f"{base}/Questionnaire/{model.name}"},
             "item": array({"anyOf": [_item(model, index) for index in range(len(model.schema))]}),
         },
         optional=("item", "status"),
     )
     parameter = record({"name": {"const": "questionnaire-response"}, "resource": response})
-    parameters = record(
-        {"resourceType": {"const": "Parameters"}, "parameter": array(parameter, minItems=1, maxItems=1)}
-    )
+    parameters = record({"resourceType": {"const": "Parameters"}, "parameter": array(parameter, minItems=1)})
     return {"anyOf": [response, parameters]}
 
 

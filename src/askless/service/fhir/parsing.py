@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from askless.hints import did_you_mean
 from askless.service.answers import checked_answer
 from askless.service.errors import Problem, invalid, not_found
 from askless.service.fhir.codes import UCUM
@@ -16,6 +17,13 @@ from askless.service.models import AskedPart, Models, ServedModel
 __all__ = ["Given", "read_response"]
 
 DEEPEST = 20  # items within items
+STATUSES = ("in-progress", "completed", "amended", "entered-in-error", "stopped")
+ELEMENT = ("id", "extension", "modifierExtension")
+RESOURCE = ("resourceType", "id", "meta", "implicitRules", "language", "text", "contained", *ELEMENT)
+RESPONSE = (*RESOURCE, "identifier", "basedOn", "partOf", "questionnaire", "status", "subject", "encounter",
+            "authored", "author", "source", "item")  # fmt: skip
+ITEM = (*ELEMENT, "linkId", "definition", "text", "answer", "item")
+VALUES = ("valueDecimal", "valueInteger", "valueBoolean", "valueString", "valueQuantity", "valueCoding")
 CANONICAL = re.compile(r"(?:^|/)Questionnaire/([A-Za-z0-9\-.]{1,64})(?:\|.*)?$")
 
 
@@ -32,6 +40,9 @@ class Given:
 def read_response(models: Models, body: Any) -> Given:
     """The response in a Parameters resource or by itself, and the model it is for."""
     response = _response_in(body)
+    _check_names(response, RESPONSE, "QuestionnaireResponse")
+    if response.get("status", STATUSES[0]) not in STATUSES:
+        raise invalid("the status is none that a response can have", "QuestionnaireResponse.status")
     contained = [each for each in _list(response, "contained") if isinstance(each, dict)]
     forms = [each for each in contained if each.get("resourceType") == "Questionnaire"]
     model = _model(models, response, forms)
@@ -56,8 +67,10 @@ def _response_in(body: Any) -> dict[str, Any]:
         return body
     if body.get("resourceType") != "Parameters":
         raise invalid("the body must be a Parameters or a QuestionnaireResponse resource", "resourceType")
+    _check_names(body, (*RESOURCE, "parameter"), "Parameters")
     for parameter in _list(body, "parameter"):
         if isinstance(parameter, dict) and parameter.get("name") in ("questionnaire-response", "in"):
+            _check_names(parameter, (*ELEMENT, "name", "resource"), "Parameters.parameter")
             resource = parameter.get("resource")
             if isinstance(resource, dict) and resource.get("resourceType") == "QuestionnaireResponse":
                 return resource
@@ -66,7 +79,7 @@ def _response_in(body: Any) -> dict[str, Any]:
 
 def _model(models: Models, response: Mapping[str, Any], forms: list[dict[str, Any]]) -> ServedModel:
     """The model whose questionnaire this is a response to: derivedFrom, or a url, or the response's own reference."""
-    places = [*(url for form in forms for url in _list(form, "derivedFrom"))]
+    places = [url for form in forms for url in _leniently(form, "derivedFrom")]
     places += [form.get("url") for form in forms]
     places.append(response.get("questionnaire"))
     known = {model.name for model in models}
@@ -90,6 +103,7 @@ def _answers(response: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         item, depth = stack.pop()
         if not isinstance(item, dict):
             raise invalid("an item is not an object", "QuestionnaireResponse.item")
+        _check_names(item, ITEM, "QuestionnaireResponse.item")
         answers = _list(item, "answer")
         link = item.get("linkId")
         if not isinstance(link, str):
@@ -139,12 +153,17 @@ def _feature_answer(
 def _value(model: ServedModel, index: int, place: int, answer: Mapping[str, Any]) -> Any:
     """The JSON value that a FHIR answer means; None where it has none."""
     part = model.parts[index][place]
-    for name in ("valueDecimal", "valueInteger", "valueBoolean", "valueString", "valueQuantity", "valueCoding"):
-        if name in answer:
-            value = answer[name]
-            break
-    else:
+    where = f"QuestionnaireResponse.item({feature_link(index)}).answer"
+    _check_names(answer, (*ELEMENT, "item", *VALUES), where)
+    names = [name for name in VALUES if name in answer]
+    if len(names) > 1:
+        raise invalid("an answer has more than one value", where)
+    if not names:
         return None
+    name = names[0]
+    value = answer[name]
+    if value is None:
+        raise invalid("a value is null, which FHIR does not know", where)
     if name == "valueQuantity":
         return _quantity(part, value)
     if name == "valueCoding":
@@ -178,10 +197,25 @@ def _choice(part: AskedPart, code: Any) -> Any:
     return code
 
 
-def _list(resource: Mapping[str, Any], name: str) -> list[Any]:
-    """A field that holds a list; a single value is taken for a list of one."""
-    value = resource.get(name)
-    return [] if value is None else value if isinstance(value, list) else [value]
+def _check_names(element: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    """Only what FHIR defines; a name with an underscore carries extensions of a plain value."""
+    for name in element:
+        if name.removeprefix("_") not in known:
+            raise invalid(f"there is no element {_short(name)!r}{did_you_mean(name, known)}", where)
+
+
+def _list(element: Mapping[str, Any], name: str) -> list[Any]:
+    """An element that repeats."""
+    value = element.get(name, [])
+    if not isinstance(value, list):
+        raise invalid(f"{name} must be a list", name)
+    return value
+
+
+def _leniently(element: Mapping[str, Any], name: str) -> list[Any]:
+    """An element that repeats, where a single value is taken for a list of one."""
+    value = element.get(name, [])
+    return value if isinstance(value, list) else [value]
 
 
 def _short(text: str) -> str:
