@@ -182,3 +182,23 @@ def test_piped_until_the_budget_is_spent(model, regressor):
     assert done.returncode == 0
     assert "●" in done.stdout
     assert "you ended it" in done.stdout
+
+
+def test_why_this_question(session):
+    """The candidates that came next, with their prices; they are the policy's, in its order."""
+    from askless.cli.views import reasons
+    from askless.service.asking import leading
+
+    best = leading(session.schema, session.talk)
+    assert best[0].name == session.talk.question.name
+    assert reasons(best).startswith(f"before {best[1].name} (cost {best[1].price:g}), ")
+    assert {each.name: each.price for each in best}.items() <= {
+        "age": 2,
+        "pressure": 5,
+        "colour": 1,
+        "smokes": 1,
+        "grade": 1,
+    }.items()
+    for _ in range(4):
+        session.talk.unknown()
+    assert reasons(leading(session.schema, session.talk)) == "nothing else is left"

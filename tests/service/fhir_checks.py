@@ -19,8 +19,8 @@ VALUE_OF_TYPE = {
 }
 STATUSES = ("in-progress", "completed", "amended", "entered-in-error", "stopped")
 ISSUES = """invalid structure required value invariant security login unknown expired forbidden suppressed processing
-    not-supported duplicate multiple-matches not-found deleted too-long code-invalid extension too-costly business-rule
-    conflict transient lock-error no-store exception timeout incomplete throttled informational"""
+    not-supported duplicate multiple-matches not-found deleted too-long code-invalid extension too-costly
+    business-rule conflict transient lock-error no-store exception timeout incomplete throttled informational"""
 
 
 def check(resource: dict[str, Any]) -> None:

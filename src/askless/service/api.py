@@ -30,7 +30,7 @@ def stateless_routes(models: Models, documentation: Documentation) -> APIRouter:
     router = APIRouter(prefix="/api/models", tags=["models"])
 
     @router.get("", **documentation.of("models"))
-    async def list_models() -> JsonResponse:
+    async def list_models(request: Request) -> JsonResponse:
         return JsonResponse({"models": [model.card for model in models]})
 
     @router.get("/{model}", **documentation.of("model"))

@@ -20,6 +20,7 @@ from askless.service.errors import Problem, invalid, problem_of_status
 from askless.service.fhir.routes import fhir_problem, fhir_routes
 from askless.service.interview_api import interview_routes
 from askless.service.interviews import Interviews
+from askless.service.lane import Lane
 from askless.service.logs import Log
 from askless.service.metrics import Metrics
 from askless.service.models import Models
@@ -56,14 +57,18 @@ def build_app(models: Models, settings: Settings, log: Log | None = None) -> ASG
         openapi_url="/api/openapi.json", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=life
     )
     documentation = Documentation(models)
-    app.include_router(stateless_routes(models, documentation))
-    app.include_router(interview_routes(models, interviews, documentation))
-    app.include_router(fhir_routes(models, settings))
-    app.include_router(page_routes(models, interviews, settings))
+    routers = [
+        stateless_routes(models, documentation),
+        interview_routes(models, interviews, documentation),
+        fhir_routes(models, settings),
+        page_routes(models, interviews, settings),
+    ]
+    for router in routers:
+        app.include_router(router)
     _add_status(app, interviews, metrics, documentation)
     describe(app, secured=settings.token is not None)
     _add_handlers(app)
-    return Watch(Guard(app, settings, render), metrics, log)
+    return Watch(Guard(Lane(app, routers, render), settings, render), metrics, log)
 
 
 def render(path: str, problem: Problem) -> Response:
@@ -123,7 +128,7 @@ class Watch:
             await self.app(scope, receive, send)
             return
         start = time.perf_counter()
-        status = 500
+        status = 0
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -135,6 +140,8 @@ class Watch:
             await self.app(scope, receive, noting)
         except Exception as error:
             self.log.failure(error, route=_route(scope))
+            if not status:
+                await render(scope["path"], problem_of_status(500))(scope, receive, noting)
         finally:
             seconds = time.perf_counter() - start
             route, method = _route(scope), _method(scope)

@@ -5,9 +5,11 @@ Costs, stopping rules and candidates are passed on here and nowhere else.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,14 @@ import numpy as np
 import askless.core.stopping as stopping_rules
 from askless.core import Interview
 from askless.core.costs import checked_price
+from askless.core.schema import Schema
 from askless.core.stopping import StoppingRule
 from askless.hints import did_you_mean, listed
 from askless.service.answers import checked_answers
 from askless.service.errors import invalid
 from askless.service.models import ServedModel, label_text
 
-__all__ = ["Candidate", "Terms", "begin", "leading", "predicted", "read_terms", "rules_by_name", "standing"]
+__all__ = ["Candidate", "Terms", "begin", "leading", "predicted", "read_terms", "rules_by_name", "shares", "standing"]
 
 LEADING = 5  # candidates that are shown
 MOST_QUESTIONS = 1_000_000
@@ -59,7 +62,6 @@ class Candidate:
     index: int
     name: str
     value: float  # the policy's score
-    share: float  # of the preference, over all candidates
     price: float
 
 
@@ -109,6 +111,7 @@ def begin(model: ServedModel, terms: Terms) -> Interview:
     )
 
 
+@cache
 def rules_by_name() -> dict[str, type]:
     """The stopping rules that a request may name: {"max_features": MaxFeatures, ...}."""
     classes = {name: getattr(stopping_rules, name) for name in stopping_rules.__all__}
@@ -144,23 +147,24 @@ def _rules(stopping: Mapping[str, Any]) -> tuple[int | None, list[StoppingRule]]
     return budget, rules
 
 
-def leading(model: ServedModel, talk: Interview) -> list[Candidate]:
+def leading(schema: Schema, talk: Interview) -> list[Candidate]:
     """The best candidates for the next question, the chosen one first."""
     if talk.done:
         return []
     now = talk._now  # what an interview does not yet tell by itself
-    with np.errstate(all="ignore"):
-        scores = np.asarray(talk._costs.weigh(talk._policy.score(now.state), now.state)[0], dtype=np.float64)
-    ranked = np.where(now.ceiling > 0, np.nan_to_num(scores, nan=-np.inf), -np.inf)
-    best = [now.pick, *(i for i in np.argsort(-ranked)[: LEADING + 1].tolist() if i != now.pick)][:LEADING]
-    finite = ranked[np.isfinite(ranked)]
-    weight = np.exp(ranked - finite.max()) if len(finite) else np.ones_like(ranked)
-    share = np.nan_to_num(weight / weight.sum())
-    return [
-        Candidate(i, model.schema.features[i].name, float(scores[i]), float(share[i]), talk._price(i))
-        for i in best
-        if now.ceiling[i] > 0
-    ]
+    scores = talk._costs.weigh(talk._policy.score(now.state), now.state)[0]
+    ranked = np.where(now.ceiling > 0, scores, -np.inf)
+    order = (-ranked).argsort()[: LEADING + 1].tolist()  # what is no number comes last
+    best = [now.pick, *(i for i in order if i != now.pick)][: min(LEADING, now.left)]
+    features = schema.features
+    return [Candidate(i, features[i].name, float(scores[i]), talk._price(i)) for i in best]
+
+
+def shares(candidates: list[Candidate]) -> list[float]:
+    """How the preference is divided among candidates, for a picture: their scores through a softmax."""
+    values = np.array([each.value for each in candidates], dtype=np.float64)
+    weights = np.exp(np.nan_to_num(values - np.nanmax(values), nan=-50.0, neginf=-50.0)) if len(values) else values
+    return [float(share) for share in weights / weights.sum()] if len(values) else []
 
 
 def predicted(prediction: Mapping[Any, float]) -> dict[str, float]:
@@ -179,7 +183,8 @@ def standing(model: ServedModel, talk: Interview) -> dict[str, Any]:
         "question": shown,
         "prediction": predicted(talk.prediction),
         "candidates": [
-            {"name": each.name, "value": _finite(each.value), "price": each.price} for each in leading(model, talk)
+            {"name": each.name, "value": _finite(each.value), "price": each.price}
+            for each in leading(model.schema, talk)
         ],
         "done": talk.done,
         "stop_reason": talk.stop_reason,
@@ -189,4 +194,4 @@ def standing(model: ServedModel, talk: Interview) -> dict[str, Any]:
 
 
 def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+    return value if math.isfinite(value) else None

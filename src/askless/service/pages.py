@@ -62,7 +62,7 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> A
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
-    async def home() -> Response:
+    async def home(request: Request) -> Response:
         if len(models) == 1:
             return _start(next(iter(models)))
         return PAGES.show("models.html", models=list(models))

@@ -8,7 +8,7 @@ from typing import Any
 
 from askless.core import Interview
 from askless.service.answers import notes
-from askless.service.asking import leading, predicted
+from askless.service.asking import leading, predicted, shares
 from askless.service.interviews import Live
 from askless.service.models import AskedPart, ServedModel
 
@@ -88,8 +88,9 @@ def interview_view(live: Live) -> dict[str, Any]:
     model, talk = live.model, live.talk
     question = talk.question
     index = None if question is None else model.schema.index(question.name)
-    candidates = leading(model, talk)
-    top = max((each.share for each in candidates), default=1.0) or 1.0
+    candidates = leading(model.schema, talk)
+    share = shares(candidates)
+    top = max(share, default=1.0)
     asked = talk._now.count
     budget = min((rule.limit for rule in talk._rules if hasattr(rule, "limit")), default=len(model.schema))
     return {
@@ -113,10 +114,10 @@ def interview_view(live: Live) -> dict[str, Any]:
             {
                 "text": model.text(each.index),
                 "price": number_text(each.price),
-                "share": f"{each.share:.0%}",
-                "width": 100.0 * each.share / top,
+                "share": f"{part:.0%}",
+                "width": 100.0 * part / top,
             }
-            for each in candidates
+            for each, part in zip(candidates, share, strict=True)
         ],
         "history": _history(model, talk),
         "lines": _lines(model, talk),

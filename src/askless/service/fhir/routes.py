@@ -33,7 +33,7 @@ def fhir_routes(models: Models, settings: Settings) -> APIRouter:
     documented = described(models, base)
 
     @router.get("/metadata", **documented["metadata"])
-    async def metadata() -> FhirResponse:
+    async def metadata(request: Request) -> FhirResponse:
         return FhirResponse(capability(base))
 
     @router.get("/Questionnaire", **documented["search"])
@@ -58,7 +58,7 @@ def fhir_routes(models: Models, settings: Settings) -> APIRouter:
         return FhirResponse(next_response(given, talk, base))
 
     @router.get("/{path:path}", include_in_schema=False)
-    async def other() -> FhirResponse:
+    async def other(request: Request) -> FhirResponse:
         raise not_found("this server has Questionnaire only; GET /fhir/metadata says what it can do")
 
     return router
