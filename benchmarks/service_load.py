@@ -1,7 +1,7 @@
 """How many requests a second the service answers, with wrk, and how much memory it takes.
 
-    make service-load                                          writes docs/results/service.json and its lines in docs/performance.md
-    python benchmarks/service_load.py --seconds 5 --output DIR          a quick look
+    make service-load                    writes docs/results/service.json and its lines in docs/performance.md
+    python benchmarks/service_load.py --seconds 5 --soak 10 --output DIR        a quick look
 
 The service is a process of its own, with a model of the triage table and interviews kept on disk.
 """
@@ -33,7 +33,7 @@ wrk.body = '{"answers": {"age": 51, "complaint": "chest pain", "blood pressure":
 # Every interview in turn is answered, then every one is taken back, and so on: each is an event on disk.
 STORED = """
 local ids = {%s}
-local i = 0
+local i = -1  -- wrk calls it once before it begins
 wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
 request = function()
@@ -85,14 +85,13 @@ def measure(model: Path, folder: Path, options: argparse.Namespace) -> dict[str,
     ready = time.perf_counter() - start
     try:
         fresh = memory(process.pid)
-        stateless = best(
-            options.runs, folder, NEXT, f"{url}/api/models/{model.stem}/next", options.seconds, process.pid
-        )
+        ask = f"{url}/api/models/{model.stem}/next"
+        stateless = best(options.runs, folder, NEXT, ask, options.seconds, process.pid)
         ids = [post(f"{url}/api/models/{model.stem}/interviews", {})["id"] for _ in range(INTERVIEWS)]
         listed = ", ".join(f'"{each}"' for each in ids)
         stored = best(options.runs, folder, STORED % listed, url, options.seconds, process.pid)
         before = memory(process.pid)
-        wrk(folder, NEXT, f"{url}/api/models/{model.stem}/next", options.soak, process.pid)
+        wrk(folder, NEXT, ask, options.soak, process.pid)
         after = memory(process.pid)
     finally:
         process.terminate()
@@ -188,19 +187,31 @@ def with_lines(page: str, results: dict[str, Any]) -> str:
 
 def lines(results: dict[str, Any]) -> str:
     """A section of Markdown."""
-    stateless, stored = results["next"], results["stored"]
-    growth = 100 * (results["MB after the long run"] / results["MB before the long run"] - 1)
-    return f"""## The service
-
-`make service-load` writes these lines: wrk with {CONNECTIONS} connections beside the service on {results["cores"]} cores, the best of several runs
-(the load before was {results["load before"]}, so others had a share of both cores); processor time is the service's own.
-
-| what | requests a second | p99 | processor time of a request |
-| --- | --- | --- | --- |
-| stateless `next`, three answers | {stateless["requests a second"]:,} | {stateless["p99, ms"]} ms | {stateless["processor ms a request"]} ms |
-| changes of {INTERVIEWS} interviews, each on disk before it is acknowledged | {stored["requests a second"]:,} | {stored["p99, ms"]} ms | {stored["processor ms a request"]} ms |
-
-Start-up: {results["start-up, seconds"]} s. Memory: {results["MB at start"]} MB at first, {results["MB before the long run"]} MB after these runs, {results["MB after the long run"]} MB after {results["long run, seconds"]} s more of them ({growth:+.1f} %)."""
+    before, after = results["MB before the long run"], results["MB after the long run"]
+    grown = 100 * (after / before - 1)
+    rows = [
+        f"| {what} | {run['requests a second']:,} | {run['p99, ms']} ms | {run['processor ms a request']} ms |"
+        for what, run in (
+            ("stateless `next`, three answers", results["next"]),
+            (f"changes of {INTERVIEWS} interviews, each on disk before it is acknowledged", results["stored"]),
+        )
+    ]
+    return "\n".join(
+        [
+            "## The service",
+            "",
+            f"`make service-load` writes these lines: wrk with {CONNECTIONS} connections beside the service on",
+            f"{results['cores']} cores, the best of several runs; the machine's load was {results['load before']}.",
+            "Processor time is the service's own.",
+            "",
+            "| what | requests a second | p99 | processor time of a request |",
+            "| --- | --- | --- | --- |",
+            *rows,
+            "",
+            f"Start-up: {results['start-up, seconds']} s. Memory: {results['MB at start']} MB at first, {before} MB",
+            f"after these runs, {after} MB after {results['long run, seconds']} s more ({grown:+.1f} %).",
+        ]
+    )
 
 
 if __name__ == "__main__":
