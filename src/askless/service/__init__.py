@@ -2,3 +2,5 @@
 
 Needs `askless[serve]`; runs on numpy, without torch or scikit-learn. `askless serve` starts it.
 """
+
+__all__: list[str] = []
