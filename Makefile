@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench methods spam clean
+.PHONY: demo test check bench service-load methods spam clean
 
 demo: $(READY)  ## train on a built-in data set, compare, interview one case, write demo-report/
 	$(BIN)/askless demo --output demo-report
@@ -20,6 +20,9 @@ check: $(READY)
 
 bench: $(READY)  ## how fast training, roll-outs and one question are; writes docs/performance.md, takes most of an hour
 	$(BIN)/python benchmarks/speed.py
+
+service-load: $(READY)  ## requests a second of the service with wrk (apt-get install wrk); twenty minutes; writes its lines in docs/performance.md
+	$(BIN)/python benchmarks/service_load.py
 
 methods: $(READY)  ## every method on the paper's Spam protocol; writes docs/results/methods.md (needs ASKLESS_DATA)
 	$(BIN)/python benchmarks/methods.py --again

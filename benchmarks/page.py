@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from growth import exponent
 from matplotlib.figure import Figure
+from service_load import with_lines
 
 from askless.plotting.style import PALETTE
 
 HOW = (Path(__file__).parent / "performance_notes.md").read_text()
+SERVICE = Path(__file__).parent.parent / "docs" / "results" / "service.json"
 
 
 def page(results: dict[str, Any]) -> str:
@@ -43,6 +46,7 @@ def page(results: dict[str, Any]) -> str:
             "",
             _table(["what", "value"], [[name, value] for name, value in results["machine"].items()]),
             "",
+            with_lines("", json.loads(SERVICE.read_text())) if SERVICE.exists() else "",
         ]
     )
 

@@ -4,7 +4,7 @@ import pytest
 from askless import DynamicClassifier
 from askless.cli import main
 from askless.cli.session import HELP, Session, known_values, parse_value
-from askless.cli.views import choices_of, foretold, picture, shown_value, summary, title
+from askless.cli.views import choices_of, foretold, picture, reasons, shown_value, summary, title
 from askless.core.schema import Part
 from askless.methods import FixedOrder
 from askless.persistence import read_model
@@ -195,3 +195,20 @@ def test_patches_of_images_cannot_be_typed(tmp_path, capsys):
     model.fit(images, np.arange(20) % 2).save(tmp_path / "m.askless")
     assert main(["ask", str(tmp_path / "m.askless")]) == 2
     assert "patches of images, which cannot be typed" in capsys.readouterr().err
+
+
+def test_why_this_question(session):
+    """The candidates that came next, with their prices; they are the policy's, in its order."""
+    best = session.talk.candidates
+    assert best[0].name == session.talk.question.name
+    assert reasons(best).startswith(f"before {best[1].name} (cost {best[1].price:g}), ")
+    assert {each.name: each.price for each in best}.items() <= {
+        "age": 2,
+        "pressure": 5,
+        "colour": 1,
+        "smokes": 1,
+        "grade": 1,
+    }.items()
+    for _ in range(4):
+        session.talk.unknown()
+    assert reasons(session.talk.candidates) == "nothing else is left"

@@ -11,7 +11,7 @@ from askless.cli import COMMANDS, build_parser, demo, main
 from askless.cli.errors import guarded
 from tests.cli.cli_helpers import Result, spawn
 
-NAMES = ["demo", "fit", "evaluate", "predict", "ask", "datasets", "experiment"]
+NAMES = ["demo", "fit", "evaluate", "predict", "ask", "serve", "datasets", "experiment"]
 
 
 def test_version(capsys):

@@ -332,3 +332,46 @@ def test_a_policy_that_needs_the_truth_is_refused():
 
 def test_nan_scores_count_as_the_lowest():
     assert names(interview((np.nan, 1.0, -np.inf, 2.0))) == ["smokes", "pressure", "age", "sex"]
+
+
+def test_answers_given_elsewhere_count_cost_and_lead_to_the_same_moment():
+    step = interview(stopping=MaxFeatures(3))
+    step.answer(30)
+    step.answer({"sbp": 150, "dbp": 95})
+    step.unknown()
+    whole = interview(stopping=MaxFeatures(3))
+    before = snapshot(whole)
+    whole.record({"age": 30, "pressure": {"sbp": 150, "dbp": 95}, "sex": None})
+    assert snapshot(whole)[:4] == snapshot(step)[:4] == (None, step.prediction, True, "asked 3 features")
+    assert whole.cost == step.cost == 6.5
+    whole.undo()
+    assert snapshot(whole) == before
+
+
+def test_answers_given_elsewhere_come_in_any_order():
+    talk = interview()
+    talk.record({"smokes": True, "sex": "f"})
+    assert (talk.question.name, talk.cost) == ("age", 1.5)
+    talk.record({})
+    assert len(talk.history) == 1
+
+
+def test_a_bad_answer_among_several_changes_nothing():
+    talk = interview()
+    before = snapshot(talk)
+    with pytest.raises(InterviewError, match="age"):
+        talk.record({"sex": "f", "age": "old"})
+    with pytest.raises(ValueError, match="no feature 'agee'"):
+        talk.record({"sex": "f", "agee": 3})
+    assert snapshot(talk) == before
+
+
+def test_a_copy_goes_its_own_way():
+    talk = interview()
+    talk.answer(30)
+    before = snapshot(talk)
+    other = talk.copy()
+    other.undo()
+    other.record({"sex": "f"})
+    assert snapshot(talk) == before
+    assert other.cost == 0.5

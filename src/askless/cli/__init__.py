@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from askless import __version__
-from askless.cli import ask, datasets, demo, evaluate, experiment, fit, predict
+from askless.cli import ask, datasets, demo, evaluate, experiment, fit, predict, serve
 from askless.cli.errors import guarded
 from askless.cli.parser import Parser, text_help
 
 __all__ = ["main"]
 
-COMMANDS = (demo, fit, evaluate, predict, ask, datasets, experiment)
+COMMANDS = (demo, fit, evaluate, predict, ask, serve, datasets, experiment)
 DESCRIPTION = """\
 Ask less, know enough: learn from a table which feature to ask for next, for each case on its own."""
 EPILOG = """\
@@ -24,6 +24,7 @@ example:
   askless datasets get triage                             writes triage.csv and its groups and costs
   askless fit triage.csv --target destination -o m.askless
   askless ask m.askless
+  askless serve m.askless
 
 Tables are CSV files with a header line, or Parquet files. `askless COMMAND --help` explains a command."""
 

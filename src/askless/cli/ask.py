@@ -112,7 +112,7 @@ class _Screen:
 
     def _read(self, session: Session) -> str | None:
         """Put the question, and get the line that is typed; None at the end of input."""
-        from askless.cli.views import choices_of, title
+        from askless.cli.views import choices_of, reasons, title
 
         question, part = session.talk.question, session.part
         if question is None or part is None:
@@ -120,6 +120,8 @@ class _Screen:
         number = 1 + sum(event.action in ("answer", "unknown") for event in session.talk.history)
         self.console.print()
         self.console.print(title(number, question, part))
+        if part is question.parts[0]:
+            say(self.console, f"   {reasons(session.talk.candidates)}", "dim")
         for choice in choices_of(part):
             say(self.console, f"   {choice}")
         return self._line()

@@ -39,6 +39,11 @@ class Session:
         self._given: dict[str, Any] = {}  # the parts of the present question that were answered; None for unknown
 
     @property
+    def schema(self) -> Schema:
+        """What can be asked."""
+        return self._encoder.schema
+
+    @property
     def part(self) -> Part | None:
         """What to answer now; None when the interview is done."""
         question = self.talk.question

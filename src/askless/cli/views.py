@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.console import make_table
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from askless.core import Interview, Question
+    from askless.core import Candidate, Interview, Question
     from askless.core.schema import Part
 
-__all__ = ["choices_of", "foretold", "picture", "shown_value", "summary", "title"]
+__all__ = ["choices_of", "foretold", "picture", "reasons", "shown_value", "summary", "title"]
 
 BAR, MOST_BARS = 28, 6  # characters; classes with a bar of their own
 
@@ -42,6 +42,12 @@ def choices_of(part: Part) -> list[str]:
     if not numbered(part):
         return ["one of " + ", ".join(choices)]
     return [f"{i}  {choice}" for i, choice in enumerate(choices, 1)]
+
+
+def reasons(candidates: Sequence[Candidate]) -> str:
+    """Why this question: what else could have been asked, and what each would cost."""
+    others = [f"{each.name} (cost {each.price:g})" for each in candidates[1:4]]
+    return f"before {', '.join(others)}" if others else "nothing else is left"
 
 
 def picture(

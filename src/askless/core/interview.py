@@ -123,6 +123,16 @@ class Interview:
         return tuple(self._event(moment) for moment in (*self._past, self._now)[1:])
 
     @property
+    def count(self) -> int:
+        """How many questions were asked so far."""
+        return self._now.count
+
+    @property
+    def rules(self) -> tuple[StoppingRule, ...]:
+        """What stops the interview; the first rule to fire gives the reason."""
+        return self._rules
+
+    @property
     def cost(self) -> float:
         """What the questions asked so far cost."""
         return self._now.spent
@@ -169,11 +179,38 @@ class Interview:
         index = self._schema.index(name)
         self._advance("tell", index, self._codec.encode_answer(index, value), value, paid=False)
 
+    def record(self, answers: Mapping[str, Any]) -> None:
+        """Take over answers to questions that were put elsewhere, in the order given: they count and they cost.
+
+        None stands for "unknown". What to ask next is decided once, in the end, and `undo` takes all of them back.
+        """
+        events = [(self._schema.index(name), value) for name, value in answers.items()]
+        told = [None if value is None else self._codec.encode_answer(index, value) for index, value in events]
+        if not events:
+            return
+        before = self._now
+        try:
+            for (index, value), columns in zip(events, told, strict=True):
+                action = "unknown" if columns is None else "answer"
+                self._now = self._after(action, index, columns, value, paid=True)
+            self._now.output = self._predictor.predict(self._now.state)
+            self._decide()
+        except BaseException:
+            self._now = before
+            raise
+        self._past.append(before)
+
     def undo(self) -> None:
         """Take back the last answer, unknown, later or tell."""
         if len(self._past) == self._given:
             raise InterviewError("there is nothing to undo")
         self._now = self._past.pop()
+
+    def copy(self) -> Interview:
+        """An interview that stands where this one does; from here on each goes its own way."""
+        twin = object.__new__(Interview)
+        twin.__dict__.update(self.__dict__, _past=list(self._past))
+        return twin
 
     # How it works
 
@@ -207,6 +244,12 @@ class Interview:
         )
 
     def _advance(self, action: str, index: int, columns: np.ndarray | None, value: Any, *, paid: bool) -> None:
+        moment = self._after(action, index, columns, value, paid=paid)
+        moment.output = self._predictor.predict(moment.state)
+        self._enter(moment)
+
+    def _after(self, action: str, index: int, columns: np.ndarray | None, value: Any, *, paid: bool) -> Moment:
+        """The moment after an event, with the prediction of the moment before."""
         now, feature = self._now, self._schema.features[index]
         price = self._price(index) if paid else 0.0
         ceiling, left = now.ceiling, now.left
@@ -221,9 +264,8 @@ class Interview:
             postponed = tuple(i for i in postponed if i != index)
         given = now.given if paid or now.state.asked[0, index] else (*now.given, index)
         happened = (action, index, value, price)
-        output = self._predictor.predict(state)
         count, spent = now.count + paid, now.spent + price
-        self._enter(Moment(state, output, count, spent, ceiling, left, postponed, given, happened))
+        return Moment(state, now.output, count, spent, ceiling, left, postponed, given, happened)
 
     def _enter(self, moment: Moment) -> None:
         """Make `moment` the present one and decide what to ask."""

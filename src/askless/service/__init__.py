@@ -1,0 +1,6 @@
+"""The interview as a service: a web page, an HTTP API and FHIR adaptive questionnaires over saved models.
+
+Needs `askless[serve]`; runs on numpy, without torch or scikit-learn. `askless serve` starts it.
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,111 @@
+"""Answers from outside, checked against the schema once. No message ever repeats the value that was wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from askless.encoding.cells import key, parsed
+from askless.hints import did_you_mean, listed
+from askless.service.errors import invalid
+from askless.service.models import AskedPart, ServedModel
+
+__all__ = ["accepts", "checked_answer", "checked_answers", "notes", "value_of_text"]
+
+YES, NO = ("true", "yes", "y", "1"), ("false", "no", "n", "0")
+
+
+def checked_answers(model: ServedModel, data: Any, where: str) -> dict[str, Any]:
+    """A mapping from features to JSON values, all of them usable."""
+    if not isinstance(data, dict):
+        raise invalid(f"{where} must be an object of answers by feature", where)
+    return {
+        name: checked_answer(model, model.index(name, where), value, f"{where}.{name}")
+        for name, value in data.items()
+    }
+
+
+def checked_answer(model: ServedModel, index: int, value: Any, where: str) -> Any:
+    """One feature's answer; for a group the parts that are known."""
+    feature, parts = model.schema.features[index], model.parts[index]
+    if not feature.is_group:
+        return _checked(parts[0], value, where)
+    names = [part.name for part in parts]
+    if not isinstance(value, Mapping):
+        raise invalid(f"{feature.name!r} is answered by an object with {listed(names)}", where)
+    for name in value:
+        if name not in names:
+            raise invalid(f"{feature.name!r} has no part {str(name)[:60]!r}{did_you_mean(name, names)}", where)
+    if not value:
+        raise invalid(f"{feature.name!r}: no part has a value; it is unknown", where)
+    return {
+        part.name: _checked(part, value[part.name], f"{where}.{part.name}") for part in parts if part.name in value
+    }
+
+
+def accepts(part: AskedPart) -> str:
+    """What a part takes, for the end of a sentence."""
+    if part.kind == "number":
+        low, high = part.valid
+        return "a number" + ("" if low is None else f" from {low:g}") + ("" if high is None else f" to {high:g}")
+    return "true or false" if part.kind == "boolean" else f"one of {listed(part.part.choices or ())}"
+
+
+def _checked(part: AskedPart, value: Any, where: str) -> Any:
+    """A JSON value that the encoder will take."""
+    if not _FITS[part.kind](part, value):
+        raise invalid(f"{part.name!r} takes {accepts(part)}", where)
+    return value
+
+
+def _is_number(part: AskedPart, value: Any) -> bool:
+    if type(value) not in (int, float) or not math.isfinite(value):
+        return False
+    low, high = part.valid
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _is_boolean(part: AskedPart, value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_choice(part: AskedPart, value: Any) -> bool:
+    return any(_sort(choice) == _sort(value) and choice == value for choice in part.part.choices or ())
+
+
+def _sort(value: Any) -> type | None:
+    """Text, number or boolean: in Python, but not in JSON, True equals 1."""
+    return float if type(value) in (int, float) else type(value) if isinstance(value, (str, bool)) else None
+
+
+_FITS: dict[str, Callable[[AskedPart, Any], bool]] = {
+    "number": _is_number,
+    "boolean": _is_boolean,
+    "category": _is_choice,
+}
+
+
+def value_of_text(part: AskedPart, text: str, where: str) -> Any:
+    """What a form's field means; a decimal comma is a point."""
+    text = text.strip()
+    value: Any
+    if part.kind == "number":
+        number = parsed(text.replace(",", ".") if text.count(",") == 1 and "." not in text else text)
+        whole = number is not None and math.isfinite(number) and number.is_integer() and abs(number) < 2**53
+        value = int(number) if whole and number is not None else number
+    elif part.kind == "boolean":
+        value = {**dict.fromkeys(YES, True), **dict.fromkeys(NO, False)}.get(text.casefold())
+    else:
+        value = next((choice for choice in part.part.choices or () if key(choice) == key(text)), None)
+    return _checked(part, value, where)
+
+
+def notes(model: ServedModel, index: int, answer: Any) -> list[str]:
+    """Remarks on values that are accepted, but beyond what training has seen."""
+    given = answer if isinstance(answer, Mapping) else {model.parts[index][0].name: answer}
+    return [
+        f"{part.name!r} is beyond what training has seen ({part.part.low:g} to {part.part.high:g})"
+        for part in model.parts[index]
+        if given.get(part.name) is not None and part.unusual(given[part.name])
+    ]

@@ -1,0 +1,173 @@
+"""The one place where the service meets the interview: how one begins, and what is shown of where it stands.
+
+Costs, stopping rules and candidates are passed on here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from askless.core import Candidate, Interview, MaxFeatures
+from askless.core.costs import checked_price
+from askless.core.stopping import StoppingRule, list_rules, stopping_from_json
+from askless.hints import did_you_mean, listed
+from askless.service.answers import checked_answers
+from askless.service.errors import invalid
+from askless.service.models import ServedModel, label_text
+
+__all__ = ["Terms", "begin", "budget_of", "leading", "predicted", "read_terms", "shares", "standing"]
+
+LEADING = 5  # candidates that are shown
+MOST_QUESTIONS = 1_000_000
+DEAREST = 1e9  # a higher price is a mistake
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How one interview is to be led, apart from the model."""
+
+    known: dict[str, Any] = field(default_factory=dict)  # beforehand, free
+    unavailable: tuple[str, ...] = ()
+    costs: dict[str, float] = field(default_factory=dict)  # other prices than the model's
+    stopping: dict[str, Any] = field(default_factory=dict)  # rules by name
+
+    @property
+    def plain(self) -> bool:
+        """Whether the interview is the model's own."""
+        return not (self.known or self.unavailable or self.costs or self.stopping)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `read_terms` reads."""
+        return {
+            "known": self.known,
+            "unavailable": list(self.unavailable),
+            "costs": self.costs,
+            "stopping": self.stopping,
+        }
+
+
+def read_terms(model: ServedModel, data: Mapping[str, Any]) -> Terms:
+    """The terms in a request's body, checked."""
+    unavailable = checked_names(model, data.get("unavailable", []), "unavailable")
+    costs = data.get("costs", {})
+    if not isinstance(costs, dict):
+        raise invalid("costs must be an object of prices by feature", "costs")
+    for name, price in costs.items():
+        model.index(name, "costs")
+        try:
+            fits = checked_price(name, price) <= DEAREST
+        except ValueError:
+            fits = False
+        if not fits:
+            raise invalid(f"the cost of {name!r} must be a number from 0 to {DEAREST:g}", f"costs.{name}")
+    stopping = data.get("stopping", {})
+    if not isinstance(stopping, dict):
+        raise invalid("stopping must be an object of rules by name", "stopping")
+    _rules(stopping)
+    known = checked_answers(model, data.get("known", {}), "known")
+    return Terms(known, tuple(unavailable), {name: float(price) for name, price in costs.items()}, stopping)
+
+
+def checked_names(model: ServedModel, names: Any, where: str) -> list[str]:
+    """A list of features' names."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise invalid(f"{where} must be a list of features' names", where)
+    for name in names:
+        model.index(name, where)
+    return names
+
+
+def begin(model: ServedModel, terms: Terms) -> Interview:
+    """An interview of one case on these terms."""
+    if terms.plain:
+        return model.fresh.copy()
+    budget, rules = _rules(terms.stopping)
+    return model.fitted.interview(
+        known=terms.known,
+        unavailable=terms.unavailable,
+        max_features=budget,
+        stopping=rules or None,
+        costs=terms.costs or None,
+    )
+
+
+def _rules(stopping: Mapping[str, Any]) -> tuple[int | None, list[StoppingRule]]:
+    """The budget, and the other rules, of `{"max_features": 5, ...}`."""
+    budget: int | None = None
+    rules: list[StoppingRule] = []
+    for name, setting in stopping.items():
+        where = f"stopping.{name[:60]}"
+        whole = isinstance(setting, float) and setting.is_integer()  # JSON does not tell 3.0 from 3
+        try:
+            found = stopping_from_json({name: int(setting) if whole else setting})
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            known = [*list_rules(), "and", "or"]
+            if name in known:
+                raise invalid(f"the setting of {name!r} cannot be used", where) from None
+            raise invalid(
+                f"there is no such stopping rule{did_you_mean(name, known)}; there is {listed(known)}", where
+            ) from None
+        if name == "max_features":
+            budget = getattr(found[0], "limit", 0)
+            if not 1 <= budget <= MOST_QUESTIONS:
+                raise invalid(f"max_features must be a whole number from 1 to {MOST_QUESTIONS}", where)
+        else:
+            rules.extend(found)
+    return budget, rules
+
+
+def leading(talk: Interview) -> tuple[Candidate, ...]:
+    """The best candidates for the next question, the chosen one first."""
+    return talk.candidates[:LEADING]
+
+
+def budget_of(talk: Interview) -> int | None:
+    """How many questions there are at most, if a rule says so."""
+    return min((rule.limit for rule in talk.rules if isinstance(rule, MaxFeatures)), default=None)
+
+
+def shares(candidates: Sequence[Candidate]) -> list[float]:
+    """How the preference is divided among candidates, for a picture: their scores through a softmax."""
+    values = np.array([each.score for each in candidates], dtype=np.float64)
+    weights = np.exp(np.nan_to_num(values - np.nanmax(values), nan=-50.0, neginf=-50.0)) if len(values) else values
+    return [float(share) for share in weights / weights.sum()] if len(values) else []
+
+
+def predicted(prediction: Mapping[Any, float]) -> dict[str, float]:
+    """A prediction with text for labels."""
+    return {label_text(label): value for label, value in prediction.items()}
+
+
+def standing(model: ServedModel, talk: Interview) -> dict[str, Any]:
+    """Where an interview stands, as the API tells it."""
+    question = talk.question
+    shown = None
+    if question is not None:
+        shown = {**model.questions[model.schema.index(question.name)], "cost": question.cost}
+    return {
+        "model": model.name,
+        "question": shown,
+        "prediction": predicted(talk.prediction),
+        "candidates": [
+            {
+                "name": each.name,
+                "value": _finite(each.score),
+                "information": None if each.information is None else _finite(each.information),
+                "price": each.price,
+            }
+            for each in leading(talk)
+        ],
+        "done": talk.done,
+        "stop_reason": talk.stop_reason,
+        "asked": talk.count,
+        "cost": talk.cost,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,54 @@
+"""Requests' bodies and answers' bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import orjson
+from starlette.responses import JSONResponse
+
+from askless.hints import did_you_mean, listed
+from askless.service.errors import Problem, invalid
+
+__all__ = ["FhirResponse", "JsonResponse", "checked_fields", "json_body", "problem_json"]
+
+
+class JsonResponse(JSONResponse):
+    """JSON, written quickly; never kept by anybody on the way."""
+
+    def render(self, content: Any) -> bytes:
+        """The bytes."""
+        return orjson.dumps(content)
+
+
+class FhirResponse(JsonResponse):
+    """A FHIR resource."""
+
+    media_type = "application/fhir+json"
+
+
+def json_body(body: bytes) -> Any:
+    """What a body says; NaN and infinities are no JSON."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise invalid("the body is not JSON; NaN and infinities are none") from None
+
+
+def checked_fields(data: Any, known: Collection[str], required: Collection[str] = ()) -> dict[str, Any]:
+    """An object that has no fields but the known ones, and the required ones."""
+    if not isinstance(data, dict):
+        raise invalid(f"the body must be a JSON object with {listed(known)}")
+    for name in data:
+        if name not in known:
+            raise invalid(f"there is no field {name[:60]!r}{did_you_mean(name, known)}; it takes {listed(known)}")
+    for name in required:
+        if name not in data:
+            raise invalid(f"the field {name!r} is missing", name)
+    return data
+
+
+def problem_json(problem: Problem) -> JsonResponse:
+    """The canonical error, as an answer."""
+    return JsonResponse(problem.to_json(), problem.status, problem.headers)

@@ -1,0 +1,89 @@
+"""What a person should read beside a feature's name: wording, unit, code and valid range, from a JSON file.
+
+    {"age": {"text": "How old is the patient?", "unit": "a", "loinc": "30525-0", "low": 0, "high": 120}}
+
+Names are those of features or of their parts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from askless.core.schema import Part
+from askless.hints import did_you_mean
+from askless.service.fhir.codes import is_loinc, is_ucum
+
+__all__ = ["Description", "read_descriptions", "valid_range"]
+
+
+@dataclass(frozen=True)
+class Description:
+    """All of it is optional."""
+
+    text: str | None = None  # the question
+    help: str | None = None  # a line below it
+    unit: str | None = None  # UCUM
+    loinc: str | None = None
+    low: float | None = None  # a number below or above is refused
+    high: float | None = None
+
+    @classmethod
+    def of(cls, name: str, data: Any) -> Description:
+        """The description that JSON holds; the error names the feature."""
+        if not isinstance(data, Mapping):
+            raise ValueError(f"{name!r}: a description is an object")
+        known = [field.name for field in fields(cls)]
+        for key, value in data.items():
+            if key not in known:
+                raise ValueError(f"{name!r}: there is no {key!r}{did_you_mean(key, known)}")
+            number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            if not (number if key in ("low", "high") else isinstance(value, str) and value.strip()):
+                raise ValueError(f"{name!r}: {key} is {value!r}")
+        made = cls(**data)
+        if made.loinc is not None and not is_loinc(made.loinc):
+            raise ValueError(f"{name!r}: {made.loinc!r} is no LOINC code (its check digit is part of it)")
+        if made.unit is not None and not is_ucum(made.unit):
+            raise ValueError(f"{name!r}: {made.unit!r} is no UCUM unit, such as mm[Hg], Cel or /min")
+        if made.low is not None and made.high is not None and not made.low < made.high:
+            raise ValueError(f"{name!r}: low is {made.low}, which is not below high, {made.high}")
+        return made
+
+
+def read_descriptions(path: str, names: Iterable[str]) -> dict[str, Description]:
+    """The descriptions in a file, all of which must be of known `names`."""
+    try:
+        with open(path, "rb") as file:
+            data = json.load(file)
+    except ValueError as error:
+        raise ValueError(f"{path} is not JSON ({error})") from None
+    if not isinstance(data, dict):
+        raise ValueError(f'{path} must hold an object such as {{"age": {{"unit": "a"}}}}')
+    known = set(names)
+    described = {}
+    for name, each in data.items():
+        if name not in known:
+            raise ValueError(f"{path}: no model has a feature {name!r}{did_you_mean(name, known)}")
+        try:
+            described[name] = Description.of(name, each)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+    return described
+
+
+def valid_range(part: Part, description: Description) -> tuple[float | None, float | None]:
+    """The numbers that are accepted: as described, else the training range and its width once more on either side.
+
+    Where training has seen no negative number, none is accepted.
+    """
+    if part.low is None or part.high is None:
+        return description.low, description.high
+    width = (part.high - part.low) or max(abs(part.low), 1.0)
+    low = part.low - width if description.low is None else description.low
+    high = part.high + width if description.high is None else description.high
+    if description.low is None and part.low >= 0.0:
+        low = max(low, 0.0)
+    return low, high

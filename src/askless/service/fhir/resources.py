@@ -1,0 +1,160 @@
+"""The resources that this server gives: questionnaires, responses, bundles, outcomes, its capabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from askless.service.asking import predicted
+from askless.service.errors import Problem
+from askless.service.fhir.items import answer_item, question_item, result_items
+from askless.service.fhir.keeping import kept_fields
+from askless.service.fhir.parsing import Given
+from askless.service.models import ServedModel
+from askless.version import __version__
+
+__all__ = ["bundle", "canonical", "capability", "next_response", "outcome", "questionnaire"]
+
+SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition"
+ADAPTIVE = f"{SDC}/sdc-questionnaire-questionnaireAdaptive"
+OPERATION = "http://hl7.org/fhir/uv/sdc/OperationDefinition/Questionnaire-next-question"
+CONTAINED = "questionnaire"
+SINCE = "2026-01-01"  # the date of a conformance resource: when it last changed
+ISSUES = {401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 409: "conflict", 413: "too-long",
+          415: "not-supported", 422: "invalid", 429: "throttled", 500: "exception", 503: "transient"}  # fmt: skip
+
+Resource = dict[str, Any]
+
+
+def canonical(model: ServedModel, base: str) -> str:
+    """The canonical URL of a model's questionnaire."""
+    return f"{base}/Questionnaire/{model.name}"
+
+
+def _choices(model: ServedModel, base: str) -> str:
+    """The system of the codes of a model's choices."""
+    return f"{base}/CodeSystem/{model.name}"
+
+
+def _adaptive(base: str) -> list[Resource]:
+    return [{"url": ADAPTIVE, "valueUrl": base}]
+
+
+def questionnaire(model: ServedModel, base: str) -> Resource:
+    """The questionnaire as it is found: it says that it is adaptive, and has no items."""
+    purpose = f" to predict {model.target}" if model.target else ""
+    return {
+        "resourceType": "Questionnaire",
+        "id": model.name,
+        "meta": {"profile": [f"{SDC}/sdc-questionnaire-adapt-srch"]},
+        "extension": _adaptive(base),
+        "url": canonical(model, base),
+        "version": model.fingerprint,
+        "name": "".join(word.capitalize() for word in model.title.split()) or "Interview",
+        "title": model.title,
+        "status": "active",
+        "subjectType": ["Patient"],
+        "date": SINCE,
+        "description": f"Asks at most {model.fitted.max_features} of {len(model.schema)} questions{purpose}.",
+    }
+
+
+def next_response(given: Given, talk: Any, base: str) -> Resource:
+    """The response with the next question appended, or completed with the result."""
+    model, system = given.model, _choices(given.model, base)
+    questions = [question_item(model, index, system) for index in given.asked]
+    answers = [answer_item(model, index, given.answers.get(index), system) for index in given.asked]
+    question = talk.question
+    if question is None:
+        more, told = result_items(model, predicted(talk.prediction), talk.stop_reason or "", talk.cost)
+        questions += more
+        answers += told
+    else:
+        questions.append(question_item(model, model.schema.index(question.name), system))
+    contained = {
+        "resourceType": "Questionnaire",
+        "id": CONTAINED,
+        "meta": {"profile": [f"{SDC}/sdc-questionnaire-adapt"]},
+        "extension": _adaptive(base),
+        "title": model.title,
+        "derivedFrom": [canonical(model, base)],
+        "status": "active",
+        "subjectType": ["Patient"],
+        "item": questions,
+    }
+    kept = kept_fields(given.response)
+    return {
+        "resourceType": "QuestionnaireResponse",
+        **{name: value for name, value in kept.items() if name == "id"},
+        "meta": {"profile": [f"{SDC}/sdc-questionnaireresponse-adapt"]},
+        "contained": [contained],
+        **{name: value for name, value in kept.items() if name != "id"},
+        "questionnaire": f"#{CONTAINED}",
+        "status": "completed" if question is None else "in-progress",
+        **({"item": answers} if answers else {}),
+    }
+
+
+def bundle(resources: Sequence[Resource], base: str, query: str) -> Resource:
+    """What a search found."""
+    link = f"{base}/Questionnaire" + (f"?{query}" if query else "")
+    entries = [
+        {"fullUrl": resource["url"], "resource": resource, "search": {"mode": "match"}} for resource in resources
+    ]
+    return {
+        "resourceType": "Bundle",
+        "type": "searchset",
+        "total": len(resources),
+        "link": [{"relation": "self", "url": link}],
+        **({"entry": entries} if entries else {}),
+    }
+
+
+def outcome(problem: Problem) -> Resource:
+    """A problem, as FHIR tells it."""
+    issue: Resource = {
+        "severity": "fatal" if problem.status >= 500 else "error",
+        "code": ISSUES.get(problem.status, "processing"),
+        "diagnostics": problem.message,
+    }
+    if problem.where and problem.where.isascii():
+        issue["expression"] = [problem.where]
+    return {"resourceType": "OperationOutcome", "issue": [issue]}
+
+
+def capability(base: str) -> Resource:
+    """What this server can do."""
+    parameters = [
+        {"name": name, "type": kind, "documentation": words}
+        for name, kind, words in (
+            ("_id", "token", "The model's name"),
+            ("url", "uri", "The canonical URL"),
+            ("title", "string", "The beginning of the title"),
+            ("status", "token", "All are active"),
+        )
+    ]
+    return {
+        "resourceType": "CapabilityStatement",
+        "status": "active",
+        "date": SINCE,
+        "publisher": "askless",
+        "kind": "instance",
+        "software": {"name": "askless", "version": __version__},
+        "implementation": {"description": "Adaptive questionnaires led by askless models", "url": base},
+        "fhirVersion": "4.0.1",
+        "format": ["application/fhir+json", "json"],
+        "implementationGuide": ["http://hl7.org/fhir/uv/sdc/ImplementationGuide/hl7.fhir.uv.sdc|4.0.0"],
+        "rest": [
+            {
+                "mode": "server",
+                "resource": [
+                    {
+                        "type": "Questionnaire",
+                        "interaction": [{"code": "read"}, {"code": "search-type"}],
+                        "searchParam": parameters,
+                        "operation": [{"name": "next-question", "definition": OPERATION}],
+                    }
+                ],
+            }
+        ],
+    }

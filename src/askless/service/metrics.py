@@ -1,0 +1,35 @@
+"""Figures for Prometheus: how many requests of which sort, how long they took, how many interviews there are."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+__all__ = ["Metrics"]
+
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)  # seconds
+
+
+class Metrics:
+    """Counters of one service."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        labels = ("method", "route", "status")
+        self._requests = Counter("askless_requests", "Requests", labels, registry=self.registry)
+        self._seconds = Histogram(
+            "askless_request_seconds", "Time to answer", ("route",), buckets=BUCKETS, registry=self.registry
+        )
+        self.models = Gauge("askless_models", "Models that are served", registry=self.registry)
+        self.live = Gauge("askless_interviews_in_memory", "Interviews in memory", registry=self.registry)
+        self.events = Counter(
+            "askless_events", "Changes of interviews that were kept", ("action",), registry=self.registry
+        )
+
+    def saw(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def text(self) -> bytes:
+        """What Prometheus reads."""
+        return generate_latest(self.registry)

@@ -1,0 +1,204 @@
+"""JSON schemas of what the API takes and gives, exact for the models that are served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from askless.service.asking import DEAREST, MOST_QUESTIONS
+from askless.service.models import AskedPart, Models, ServedModel
+
+__all__ = [
+    "COMPONENTS",
+    "answers_schema",
+    "array",
+    "next_schema",
+    "of_models",
+    "record",
+    "records_schema",
+    "ref",
+    "terms_schema",
+    "value_schema",
+]
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "number"}
+OPTIONAL_TEXT: Schema = {"type": ["string", "null"]}
+OPTIONAL_NUMBER: Schema = {"type": ["number", "null"]}
+PREDICTION: Schema = {
+    "type": "object",
+    "additionalProperties": NUMBER,
+    "description": "The probability of each class; or `mean` and, where it is known, `sd`.",
+}
+
+
+def ref(name: str) -> Schema:
+    """A schema among the components."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def record(properties: dict[str, Schema], optional: Iterable[str] = (), **more: Any) -> Schema:
+    """An object with just these properties."""
+    required = [name for name in properties if name not in set(optional)]
+    shape = {"type": "object", "properties": properties, "additionalProperties": False, **more}
+    return shape | ({"required": required} if required else {})
+
+
+def array(items: Schema, **more: Any) -> Schema:
+    """A list."""
+    return {"type": "array", "items": items, **more}
+
+
+PART = record(
+    {
+        "name": TEXT,
+        "text": TEXT,
+        "help": OPTIONAL_TEXT,
+        "kind": {"enum": ["number", "category", "boolean"]},
+        "choices": {"type": ["array", "null"], "items": {"type": ["string", "number", "boolean"]}},
+        "unit": {**OPTIONAL_TEXT, "description": "UCUM"},
+        "loinc": OPTIONAL_TEXT,
+        "low": {**OPTIONAL_NUMBER, "description": "A lower number is refused."},
+        "high": {**OPTIONAL_NUMBER, "description": "A higher number is refused."},
+    }
+)
+QUESTION = record(
+    {
+        "name": TEXT,
+        "text": TEXT,
+        "help": OPTIONAL_TEXT,
+        "kind": {"enum": ["number", "category", "boolean", "group"]},
+        "loinc": OPTIONAL_TEXT,
+        "parts": array(PART, minItems=1),
+        "cost": NUMBER,
+    }
+)
+STANDING = {
+    "model": TEXT,
+    "question": {"oneOf": [{"type": "null"}, ref("Question")], "description": "What to ask next; null when done."},
+    "prediction": ref("Prediction"),
+    "candidates": array(
+        record({"name": TEXT, "value": OPTIONAL_NUMBER, "information": OPTIONAL_NUMBER, "price": NUMBER}),
+        description="The leading candidates for the next question, the chosen one first: what the choice went by, "
+        "information in nats where the method gives it, and the price.",
+    ),
+    "done": {"type": "boolean"},
+    "stop_reason": OPTIONAL_TEXT,
+    "asked": {"type": "integer", "description": "How many questions were asked."},
+    "cost": {**NUMBER, "description": "What they cost together."},
+}
+EVENT = record(
+    {
+        "action": {"enum": ["answer", "unknown", "later", "tell"]},
+        "feature": TEXT,
+        "value": {},
+        "cost": NUMBER,
+        "prediction": ref("Prediction"),
+    }
+)
+MODEL = record(
+    {
+        "name": TEXT,
+        "title": TEXT,
+        "task": {"enum": ["classification", "regression"]},
+        "target": OPTIONAL_TEXT,
+        "classes": array(TEXT),
+        "max_features": {"type": "integer"},
+        "fingerprint": TEXT,
+        "features": array(ref("Question")),
+        "method": {},
+        "training": {"type": "object"},
+    }
+)
+ERROR = record(
+    {
+        "error": record(
+            {
+                "status": {"type": "integer"},
+                "code": TEXT,
+                "message": TEXT,
+                "where": {**OPTIONAL_TEXT, "description": "The place in the request, such as answers.age."},
+            }
+        )
+    }
+)
+COMPONENTS: dict[str, Schema] = {
+    "Prediction": PREDICTION,
+    "Question": QUESTION,
+    "Standing": record({**STANDING, "notes": array(TEXT)}),
+    "Interview": record(
+        {
+            "id": {**TEXT, "description": "Unguessable; who knows it can read and change the interview."},
+            **STANDING,
+            "history": array(ref("Event")),
+            "events": {"type": "integer", "description": "How many changes were kept, undone ones included."},
+        }
+    ),
+    "Event": EVENT,
+    "Model": MODEL,
+    "Models": record({"models": array(ref("Model"))}),
+    "Predictions": record({"model": TEXT, "predictions": array(ref("Prediction"))}),
+    "Error": ERROR,
+    "Status": record({"status": TEXT}),
+}
+
+
+def value_schema(part: AskedPart) -> Schema:
+    """What a part takes."""
+    if part.kind == "boolean":
+        return {"type": "boolean"}
+    if part.kind == "category":
+        return {"enum": list(part.part.choices or ())}
+    low, high = part.valid
+    return NUMBER | ({} if low is None else {"minimum": low}) | ({} if high is None else {"maximum": high})
+
+
+def answers_schema(model: ServedModel) -> Schema:
+    """Answers by feature; all of them optional."""
+    properties = {}
+    for feature, parts in zip(model.schema.features, model.parts, strict=True):
+        if feature.is_group:
+            values = {part.name: value_schema(part) for part in parts}
+            properties[feature.name] = record(values, optional=values, minProperties=1)
+        else:
+            properties[feature.name] = value_schema(parts[0])
+    return record(properties, optional=properties)
+
+
+def terms_schema(model: ServedModel, **more: Schema) -> Schema:
+    """How an interview is to be led."""
+    names = array({"enum": list(model.schema.names)})
+    prices = {name: {"type": "number", "minimum": 0, "maximum": DEAREST} for name in model.schema.names}
+    rules = {"max_features": {"type": "integer", "minimum": 1, "maximum": MOST_QUESTIONS}}
+    properties = {
+        "known": {**answers_schema(model), "description": "Known beforehand: free, and not counted."},
+        "unavailable": {**names, "description": "Not to be asked for."},
+        "costs": {**record(prices, optional=prices), "description": "Other prices than the model's."},
+        "stopping": {**record(rules, optional=rules), "description": "When to stop, besides the model's own rules."},
+    }
+    return record({**more, **properties}, optional=properties)
+
+
+def next_schema(model: ServedModel) -> Schema:
+    """The body of a request for the next question."""
+    names = array({"enum": list(model.schema.names)})
+    schema = terms_schema(
+        model,
+        answers={**answers_schema(model), "description": "Questions asked so far, and their answers, in order."},
+        unknown={**names, "description": "Questions that were asked in vain. An answer counts more."},
+    )
+    schema["required"] = ["answers"]
+    return schema
+
+
+def records_schema(model: ServedModel) -> Schema:
+    """The body of a batch of partial records."""
+    return record({"records": array(answers_schema(model), minItems=1, maxItems=10_000)})
+
+
+def of_models(models: Models, schema: Any) -> Schema:
+    """The schema of one model, or of any of several."""
+    each = [schema(model) for model in models]
+    return each[0] if len(each) == 1 else {"anyOf": each}

@@ -1,0 +1,192 @@
+"""Who may call, how often and with how much; and the headers that every answer carries."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from askless.service.errors import Problem
+from askless.service.settings import Settings
+
+__all__ = ["COOKIE", "LARGEST_BODY", "Guard", "RateLimit", "host_name", "session_of", "token_fits"]
+
+LARGEST_BODY = 1_000_000  # bytes
+COOKIE = "askless-session"
+OPEN = ("/healthz", "/readyz", "/sign-in")  # and the page's own files
+SAFE = ("GET", "HEAD", "OPTIONS")
+CLIENTS = 10_000  # addresses of which the rate is remembered
+
+HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+]
+NO_STORE = (b"cache-control", b"no-store")
+
+Render = Callable[[str, Problem], Response]
+"""An answer that tells a problem, fit for the path."""
+
+
+class Guard:
+    """Lets through what may pass. A body is read here, once, so that nothing behind meets one that is too large."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, render: Render) -> None:
+        self.app, self.settings, self.render = app, settings, render
+        self._names = settings.names
+        self._rate = RateLimit(settings.rate_limit)
+        self._session = None if settings.token is None else session_of(settings.token)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        send = _with_headers(send)
+        try:
+            self._check(scope)
+            body = b"" if scope["method"] in SAFE else await _read(scope, receive)
+        except Problem as problem:
+            await self.render(scope["path"], problem)(scope, receive, send)
+            return
+        await self.app(scope, _replay(body, receive), send)
+
+    def _check(self, scope: Scope) -> None:
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin-1")
+        if host_name(host) not in self._names:
+            raise Problem(403, "the service is not known under this name; see the setting ASKLESS_ALLOWED_HOSTS")
+        if not self._rate.admits(_client(scope)):
+            problem = Problem(429, "too many requests; try again in a moment")
+            problem.headers["Retry-After"] = "1"
+            raise problem
+        if scope["method"] not in SAFE:
+            self._check_origin(headers, host)
+        path = scope["path"]
+        if self._session is not None and path not in OPEN and not path.startswith("/static/"):
+            self._check_caller(headers)
+
+    def _check_origin(self, headers: dict[bytes, bytes], host: str) -> None:
+        """A page of somebody else's must not write here in the name of the person who looks at it."""
+        origin = headers.get(b"origin")
+        if origin is not None and urlsplit(origin.decode("latin-1")).netloc.casefold() != host.casefold():
+            raise Problem(403, "the request comes from a page of another origin")
+        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+            raise Problem(403, "the request comes from a page of another site")
+
+    def _check_caller(self, headers: dict[bytes, bytes]) -> None:
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        if scheme.lower() == b"bearer" and token_fits(given, self.settings.token):
+            return
+        cookies = dict(part.strip().partition(b"=")[::2] for part in headers.get(b"cookie", b"").split(b";"))
+        if token_fits(cookies.get(COOKIE.encode(), b""), self._session):
+            return
+        problem = Problem(401, "the service needs its token: Authorization: Bearer ...")
+        problem.headers["WWW-Authenticate"] = "Bearer"
+        raise problem
+
+
+class RateLimit:
+    """At most so many requests a second from one address, and twice as many at once."""
+
+    def __init__(self, per_second: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_second, self._clock = per_second, clock
+        self._most = max(1.0, 2.0 * per_second)
+        self._left: dict[str, tuple[float, float]] = {}  # address: how many may come, and when that was known
+
+    def admits(self, client: str) -> bool:
+        """Whether one more request may come."""
+        if not self._per_second:
+            return True
+        now = self._clock()
+        left, then = self._left.pop(client, (self._most, now))
+        left = min(self._most, left + (now - then) * self._per_second)
+        admitted = left >= 1.0
+        self._left[client] = (left - admitted, now)
+        if len(self._left) > CLIENTS:
+            del self._left[next(iter(self._left))]  # the one that was not seen for longest
+        return admitted
+
+
+def session_of(token: str) -> str:
+    """What a browser's cookie holds instead of the token itself."""
+    return hmac.new(token.encode(), b"askless session", hashlib.sha256).hexdigest()
+
+
+def token_fits(given: bytes, token: str | None) -> bool:
+    """Whether it is the token, in a time that tells nothing."""
+    return token is not None and hmac.compare_digest(given, token.encode())
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without its port."""
+    try:
+        parts = urlsplit(f"//{host}")
+        return "" if parts.port == 0 or "@" in host else (parts.hostname or "").casefold()
+    except ValueError:  # such as a port that is no number
+        return ""
+
+
+def _client(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+async def _read(scope: Scope, receive: Receive) -> bytes:
+    too_large = Problem(413, f"the body has more than {LARGEST_BODY} bytes")
+    too_large.headers["Connection"] = "close"
+    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    if not length.isdigit() or int(length) > LARGEST_BODY:
+        raise too_large
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            break
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > LARGEST_BODY:
+            raise too_large
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers: list[Any] = list(message.get("headers", ()))
+            headers += HEADERS
+            if not any(name == b"cache-control" for name, _ in headers):
+                headers.append(NO_STORE)
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return sending

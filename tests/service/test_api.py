@@ -1,0 +1,198 @@
+"""The stateless API, compared with the interview in Python."""
+
+import numpy as np
+import pytest
+
+from askless.persistence import read_model
+
+ANSWERS = {"age": 51, "blood pressure": {"systolic": 150, "diastolic": 95}, "complaint": "chest pain"}
+
+
+@pytest.fixture(scope="module")
+def fitted(model_file):
+    return read_model(model_file)
+
+
+def test_the_next_question_is_the_interview_s(service, fitted):
+    talk = fitted.interview()
+    told = service.next({"answers": {}}).json()
+    answers = {}
+    while talk.question is not None:
+        question = talk.question
+        assert told["question"]["name"] == question.name
+        assert told["question"]["cost"] == question.cost
+        assert told["prediction"] == pytest.approx(talk.prediction)
+        assert (told["done"], told["stop_reason"], told["asked"]) == (False, None, len(answers))
+        value = {part.name: example(part) for part in question.parts}
+        value = value if len(question.parts) > 1 else value[question.parts[0].name]
+        answers[question.name] = value
+        talk.answer(value)
+        told = service.next({"answers": answers}).json()
+    assert told["question"] is None
+    assert told["candidates"] == []
+    assert (told["done"], told["stop_reason"], told["cost"]) == (True, talk.stop_reason, talk.cost)
+    assert told["prediction"] == pytest.approx(talk.prediction)
+
+
+def example(part):
+    if part.kind == "number":
+        return round((part.low + part.high) / 2, 1)
+    return part.choices[0] if part.choices else True
+
+
+def test_answers_count_and_cost_and_what_was_known_does_not(service, fitted):
+    told = service.next({"answers": ANSWERS, "known": {"sex": "male"}, "unknown": ["pain"]}).json()
+    talk = fitted.interview(known={"sex": "male"})
+    talk.record(ANSWERS | {"pain": None})
+    assert (told["asked"], told["cost"]) == (4, 1 + 3 + 1 + 1)
+    assert told["prediction"] == pytest.approx(talk.prediction)
+    assert told["question"]["name"] == talk.question.name
+
+
+def test_what_cannot_be_had_is_not_asked(service, fitted):
+    first = service.next({"answers": {}}).json()["question"]["name"]
+    second = service.next({"answers": {}, "unavailable": [first]}).json()["question"]["name"]
+    assert second != first
+    assert second == fitted.interview(unavailable=[first]).question.name
+
+
+def test_the_leading_candidates_begin_with_the_question(service):
+    told = service.next({"answers": ANSWERS}).json()
+    names = [each["name"] for each in told["candidates"]]
+    assert names[0] == told["question"]["name"]
+    assert len(names) == len(set(names)) == 5
+    assert not set(names) & set(ANSWERS)
+    values = [each["value"] for each in told["candidates"]]
+    assert values == sorted(values, reverse=True)
+
+
+def test_other_prices_and_an_earlier_stop(service):
+    told = service.next({"answers": ANSWERS, "costs": {"age": 7.5}, "stopping": {"max_features": 3}}).json()
+    assert told["cost"] == 7.5 + 3 + 1
+    assert (told["done"], told["stop_reason"]) == (True, "asked 3 features")
+
+
+def test_a_value_beyond_training_is_noted(service):
+    notes = service.next({"answers": {"age": 120}}).json()["notes"]
+    assert notes == ["'age' is beyond what training has seen (18 to 95)"]
+    assert service.next({"answers": {"age": 50}}).json()["notes"] == []
+
+
+BAD = [
+    ({}, "answers", "missing"),
+    ([], None, "JSON object"),
+    ({"answers": []}, "answers", "object"),
+    ({"answers": {"agee": 51}}, "answers", "did you mean 'age'"),
+    ({"answers": {"age": "31337"}}, "answers.age", "a number from 0 to 120"),
+    ({"answers": {"age": True}}, "answers.age", "a number"),
+    ({"answers": {"age": None}}, "answers.age", "a number"),
+    ({"answers": {"age": 31337}}, "answers.age", "0 to 120"),
+    ({"answers": {"age": -1}}, "answers.age", "0 to 120"),
+    ({"answers": {"age": 10**30}}, None, ""),
+    ({"answers": {"sex": "31337"}}, "answers.sex", "'female', 'male'"),
+    ({"answers": {"heart disease": 1}}, "answers.heart disease", "true or false"),
+    ({"answers": {"blood pressure": 31337}}, "answers.blood pressure", "'systolic', 'diastolic'"),
+    ({"answers": {"blood pressure": {}}}, "answers.blood pressure", "unknown"),
+    ({"answers": {"blood pressure": {"sistolic": 1}}}, "answers.blood pressure", "did you mean 'systolic'"),
+    ({"answers": {"blood pressure": {"systolic": None}}}, "answers.blood pressure.systolic", "a number"),
+    ({"answers": {}, "unknown": "age"}, "unknown", "list"),
+    ({"answers": {}, "unknown": ["agee"]}, "unknown", "did you mean"),
+    ({"answers": {}, "unavailable": [3]}, "unavailable", "list"),
+    ({"answers": {}, "costs": {"age": -31337}}, "costs.age", "at least 0|from 0"),
+    ({"answers": {}, "costs": {"agee": 1}}, "costs", "did you mean"),
+    ({"answers": {}, "stopping": {"max_feature": 3}}, "stopping.max_feature", "did you mean 'max_features'"),
+    ({"answers": {}, "stopping": {"max_features": 0}}, "stopping.max_features", "from 1"),
+    ({"answers": {}, "stopping": {"max_features": "x"}}, "stopping.max_features", "cannot be used"),
+    ({"answers": {}, "answer": {}}, None, "did you mean 'answers'"),
+]
+
+
+@pytest.mark.parametrize(("body", "where", "words"), BAD)
+def test_what_cannot_be_used_is_said_without_repeating_it(service, body, where, words):
+    import re
+
+    answer = service.next(body)
+    assert answer.status_code == 422
+    error = answer.json()["error"]
+    assert set(error) == {"status", "code", "message", "where"}
+    assert (error["status"], error["code"]) == (422, "invalid")
+    assert where is None or error["where"] == where
+    assert re.search(words, error["message"])
+    assert "31337" not in answer.text
+    assert "31337" not in service.log.getvalue()
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999", "{", "", "\xff", "[" * 5000])
+def test_what_is_no_json_is_refused(service, text):
+    body = f'{{"answers": {{"age": {text}}}}}'.encode("latin-1")
+    answer = service.client.post("/api/models/triage/next", content=body)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "invalid"
+
+
+def test_a_model_that_is_not_there(service):
+    for name in ("nothing", "..%2Ftriage", "%2Fetc%2Fpasswd", "triage.askless"):
+        answer = service.client.post(f"/api/models/{name}/next", json={"answers": {}})
+        assert answer.status_code == 404
+        assert answer.json()["error"]["code"] == "not_found"
+
+
+def test_predictions_of_partial_records(service, fitted):
+    records = [{}, ANSWERS, {"sex": "female"}]
+    told = service.client.post("/api/models/triage/predict", json={"records": records}).json()
+    for record, prediction in zip(records, told["predictions"], strict=True):
+        assert prediction == pytest.approx(fitted.interview(known=record).prediction, abs=1e-6)
+    many = service.client.post("/api/models/triage/predict", json={"records": records * 40}).json()
+    assert np.allclose(
+        [list(p.values()) for p in many["predictions"][:3]], [list(p.values()) for p in told["predictions"]]
+    )
+
+
+@pytest.mark.parametrize("records", [None, [], [3], [{"age": "old"}], [{}, {"agee": 3}]])
+def test_bad_records(service, records):
+    answer = service.client.post("/api/models/triage/predict", json={"records": records})
+    assert answer.status_code == 422
+
+
+def test_a_regression(service, regressor_file):
+    talk = read_model(regressor_file).interview(known={"age": 40})
+    told = service.next({"answers": {}, "known": {"age": 40}}, "score").json()
+    assert told["prediction"] == pytest.approx(talk.prediction)
+    assert set(told["prediction"]) == {"mean", "sd"}
+    batch = service.client.post("/api/models/score/predict", json={"records": [{"age": 40, "grade": 1.0}]}).json()
+    assert set(batch["predictions"][0]) == {"mean", "sd"}
+
+
+def test_the_models_and_their_cards(service):
+    cards = service.client.get("/api/models").json()["models"]
+    assert [card["name"] for card in cards] == ["triage", "score"]
+    card = service.client.get("/api/models/triage").json()
+    assert card == cards[0]
+    assert (card["task"], card["target"], card["max_features"]) == ("classification", "destination", 6)
+    assert card["classes"] == ["discharge", "intensive care", "ward"]
+    age = card["features"][0]
+    assert (age["text"], age["cost"]) == ("How old is the patient?", 1.0)
+    assert age["parts"][0] | {"help": None} == {
+        "name": "age", "text": "How old is the patient?", "help": None, "kind": "number", "choices": None,
+        "unit": "a", "loinc": "30525-0", "low": 0, "high": 120,
+    }  # fmt: skip
+
+
+def test_status_and_metrics(service):
+    assert service.client.get("/healthz").json() == {"status": "ok"}
+    assert service.client.get("/readyz").json() == {"status": "ready"}
+    service.next({"answers": {}})
+    text = service.client.get("/metrics").text
+    assert 'askless_requests_total{method="POST",route="/api/models/{model}/next",status="200"}' in text
+    assert "askless_models 2.0" in text
+
+
+def test_errors_have_one_shape(service):
+    for method, path, status in (
+        ("GET", "/api/nothing", 404),
+        ("PUT", "/api/models", 405),
+        ("GET", "/api/models/x", 404),
+    ):
+        answer = service.client.request(method, path)
+        assert answer.status_code == status
+        assert set(answer.json()["error"]) == {"status", "code", "message", "where"}

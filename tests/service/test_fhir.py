@@ -1,0 +1,267 @@
+"""Adaptive questionnaires: a whole interview, the shapes that clients send, and what is refused."""
+
+import copy
+from itertools import pairwise
+
+import pytest
+
+from askless.persistence import read_model
+from askless.service.fhir.codes import is_loinc, is_ucum
+from tests.service.fhir_checks import ADAPTIVE, check, walk
+
+NEXT = "/fhir/Questionnaire/$next-question"
+
+
+@pytest.fixture(scope="module")
+def canonical(service):
+    return service.client.get("/fhir/Questionnaire/triage").json()["url"]
+
+
+def begun(canonical):
+    """What a client sends first, after the standard: no items yet."""
+    form = {
+        "resourceType": "Questionnaire", "id": "q1", "status": "active", "title": "Triage",
+        "extension": [{"url": ADAPTIVE, "valueBoolean": True}], "derivedFrom": [canonical],
+    }  # fmt: skip
+    return {
+        "resourceType": "QuestionnaireResponse",
+        "contained": [form],
+        "questionnaire": "#q1",
+        "status": "in-progress",
+    }
+
+
+def ask(service, resource, status=200):
+    answer = service.client.post(NEXT, json=resource, headers={"Content-Type": "application/fhir+json"})
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/fhir+json"
+    check(answer.json())
+    return answer.json()
+
+
+def value_for(item):
+    if item["type"] == "boolean":
+        return {"valueBoolean": True}
+    if item["type"] == "choice":
+        return {"valueCoding": item["answerOption"][0]["valueCoding"]}
+    limits = [each["valueDecimal"] for each in item["extension"] if "valueDecimal" in each]
+    return {"valueDecimal": round(limits[0] + 0.4 * (limits[1] - limits[0]), 1)}
+
+
+def filled(item):
+    """The last item of the questionnaire, as a form fills it in."""
+    if item["type"] == "group":
+        nested = [{"linkId": each["linkId"], "answer": [value_for(each)]} for each in item["item"]]
+        return {"linkId": item["linkId"], "item": nested}
+    return {"linkId": item["linkId"], "answer": [value_for(item)]}
+
+
+def finished(service, canonical, wrap=lambda response: response):
+    response = ask(service, wrap(begun(canonical)))
+    steps = [response]
+    while response["status"] == "in-progress":
+        assert len(steps) < 20
+        response = copy.deepcopy(response)
+        response.setdefault("item", []).append(filled(response["contained"][0]["item"][-1]))
+        response = ask(service, wrap(response))
+        steps.append(response)
+    return steps
+
+
+def test_a_whole_interview(service, canonical, model_file):
+    steps = finished(service, canonical)
+    talk = read_model(model_file).interview()
+    for before, after in pairwise(steps):
+        was, now = (step["contained"][0]["item"] for step in (before, after))
+        assert now[: len(was)] == was  # the next item is appended
+        assert was[-1]["linkId"] == str(1 + talk._schema.index(talk.question.name))
+        answered = after["item"][len(was) - 1]
+        values = {
+            part.name: next(iter(item["answer"][0].values()))
+            for part, item in zip(talk.question.parts, answered.get("item", [answered]), strict=True)
+        }
+        values = {name: value["code"] if isinstance(value, dict) else value for name, value in values.items()}
+        talk.answer(values if len(values) > 1 else next(iter(values.values())))
+    assert talk.done
+    last = steps[-1]
+    assert last["status"] == "completed"
+    result = {item["linkId"]: item for item in walk(last["item"]) if item["linkId"].startswith("result.")}
+    best = max(talk.prediction, key=lambda label: talk.prediction[label])
+    assert result["result.prediction"]["answer"] == [{"valueString": best}]
+    for place, probability in enumerate(talk.prediction.values()):
+        assert result[f"result.probability.{place + 1}"]["answer"][0]["valueDecimal"] == pytest.approx(
+            probability, abs=1e-6
+        )
+    assert result["result.cost"]["answer"] == [{"valueDecimal": talk.cost}]
+    asked = {item["linkId"]: item for item in walk(last["contained"][0]["item"])}
+    assert all(asked[link]["readOnly"] is True for link in ("result", *result))
+
+
+def test_parameters_and_the_bare_response_give_the_same(service, canonical):
+    def wrap(response):
+        parameter = {"name": "questionnaire-response", "resource": response}
+        return {"resourceType": "Parameters", "parameter": [parameter]}
+
+    assert finished(service, canonical, wrap) == finished(service, canonical)
+
+
+def test_a_completed_response_stays_completed(service, canonical):
+    last = finished(service, canonical)[-1]
+    assert ask(service, last) == last
+
+
+def test_an_item_without_an_answer_is_unknown(service, canonical):
+    first = ask(service, begun(canonical))
+    second = ask(service, first)
+    links = [item["linkId"] for item in second["contained"][0]["item"]]
+    assert links[0] == first["contained"][0]["item"][0]["linkId"]
+    assert len(set(links)) == 2
+    assert "answer" not in second["item"][0]
+
+
+@pytest.mark.parametrize("shape", ["url", "versioned url", "reference only", "derivedFrom as text", "wrong host"])
+def test_other_ways_to_name_the_questionnaire(service, canonical, shape):
+    resource = begun(canonical)
+    form = resource["contained"][0]
+    if shape == "url":
+        del form["derivedFrom"]
+        form["url"] = canonical
+    elif shape == "versioned url":
+        form["derivedFrom"] = [f"{canonical}|1.0"]
+    elif shape == "reference only":
+        del resource["contained"]
+        resource["questionnaire"] = canonical
+    elif shape == "derivedFrom as text":
+        form["derivedFrom"] = canonical
+    else:
+        form["derivedFrom"] = ["https://elsewhere.example/fhir/Questionnaire/triage"]
+    assert ask(service, resource) == ask(service, begun(canonical))
+
+
+def test_lenient_answers(service, canonical, model_file):
+    names = list(read_model(model_file).schema.names)
+    link = {name: str(1 + i) for i, name in enumerate(names)}
+    resource = begun(canonical)
+    resource["item"] = [
+        {"linkId": link["age"], "answer": [{"valueInteger": 51}]},
+        {"linkId": link["temperature"], "answer": [{"valueQuantity": {"value": 37.5, "code": "Cel"}}]},
+        {"linkId": link["sex"], "answer": [{"valueString": "female"}]},
+        {"linkId": link["arrival"], "answer": [{"valueCoding": {"display": "ambulance"}}]},
+        {"linkId": link["heart rate"], "answer": [{"valueQuantity": {"value": 80, "unit": "bpm"}}]},
+        {"linkId": "something else", "answer": [{"valueString": "of another form"}]},
+    ]
+    told = {item["linkId"]: item for item in ask(service, resource)["item"]}
+    assert told[link["age"]]["answer"] == [{"valueDecimal": 51}]
+    assert told[link["temperature"]]["answer"] == [{"valueDecimal": 37.5}]
+    assert told[link["sex"]]["answer"][0]["valueCoding"]["code"] == "female"
+    assert told[link["arrival"]]["answer"][0]["valueCoding"]["code"] == "ambulance"
+    assert "something else" not in told
+
+
+def test_what_a_form_filled_in_for_itself_goes_back(service, canonical):
+    own = {
+        "id": "r-1",
+        "identifier": {"system": "urn:ids", "value": "7"},
+        "subject": {"reference": "Patient/7", "display": "somebody"},
+        "authored": "2026-02-28T10:00:00+01:00",
+        "basedOn": [{"reference": "ServiceRequest/1"}],
+    }
+    told = ask(service, {**begun(canonical), **own})
+    assert {name: told[name] for name in own} == own
+    wrong = {"id": "not an id!", "identifier": 3, "subject": "Patient/7", "authored": "2026-02-30", "basedOn": [{}]}
+    told = ask(service, {**begun(canonical), **wrong})
+    assert not set(told) & set(wrong)
+
+
+def test_codes_and_units_are_in_the_items(service, canonical, model_file):
+    index = read_model(model_file).schema.index("blood pressure")
+    resource = begun(canonical)
+    resource["contained"][0]["item"] = [{"linkId": str(index + 1)}]
+    item = ask(service, resource)["contained"][0]["item"][0]
+    assert item["code"] == [{"system": "http://loinc.org", "code": "85354-9"}]
+    systolic = item["item"][0]
+    assert systolic["code"][0]["code"] == "8480-6"
+    unit = next(each for each in systolic["extension"] if each["url"].endswith("questionnaire-unit"))
+    assert unit["valueCoding"]["code"] == "mm[Hg]"
+
+
+BAD = [
+    ([], "resource"),
+    ({"resourceType": "Patient"}, "Parameters or a QuestionnaireResponse"),
+    ({"resourceType": "Parameters", "parameter": [{"name": "x"}]}, "questionnaire-response"),
+    ({"resourceType": "QuestionnaireResponse"}, "which one"),
+]
+
+
+@pytest.mark.parametrize(("resource", "words"), BAD)
+def test_what_is_no_response(service, resource, words):
+    assert words in ask(service, resource, 422)["issue"][0]["diagnostics"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"valueDecimal": 31337}, {"valueString": "31337"}, {"valueBoolean": True}, {"valueCoding": {"code": "31337"}},
+     {"valueQuantity": {"value": 31, "code": "mo"}}, {"valueQuantity": "31337"}, {"valueDecimal": None}],
+)  # fmt: skip
+def test_answers_that_do_not_fit(service, canonical, answer):
+    resource = begun(canonical)
+    resource["item"] = [{"linkId": "1", "answer": [answer]}]
+    outcome = ask(service, resource, 422)
+    assert "31337" not in str(outcome)
+
+
+def test_another_server_s_questionnaire(service, canonical):
+    resource = begun(canonical.replace("/triage", "/other"))
+    assert ask(service, resource, 404)["issue"][0]["code"] == "not-found"
+
+
+def test_other_bodies(service):
+    client = service.client
+    assert client.post(NEXT, content=b"<x/>", headers={"Content-Type": "application/fhir+xml"}).status_code == 415
+    answer = client.post(NEXT, content=b"{NaN}")
+    assert answer.status_code == 422
+    check(answer.json())
+    for path in ("/fhir/Patient/1", "/fhir/Questionnaire/none", "/fhir/nothing"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        check(answer.json())
+
+
+def test_metadata_read_and_search(service, canonical):
+    client = service.client
+    statement = client.get("/fhir/metadata").json()
+    check(statement)
+    (resource,) = statement["rest"][0]["resource"]
+    assert resource["operation"][0]["name"] == "next-question"
+    form = client.get("/fhir/Questionnaire/triage").json()
+    check(form)
+    assert "item" not in form
+    assert form["extension"][0]["url"] == ADAPTIVE
+    assert form["url"] == canonical
+    for query, names in (
+        ("", ["triage", "score"]), ("?_id=score", ["score"]), (f"?url={canonical}", ["triage"]),
+        ("?title=tri", ["triage"]), ("?status=retired", []), ("?whatever=1", ["triage", "score"]),
+    ):  # fmt: skip
+        bundle = client.get(f"/fhir/Questionnaire{query}").json()
+        check(bundle)
+        assert [entry["resource"]["id"] for entry in bundle.get("entry", [])] == names
+        assert bundle["total"] == len(names)
+
+
+def test_a_regression_ends_with_a_mean(service):
+    url = service.client.get("/fhir/Questionnaire/score").json()["url"]
+    last = finished(service, url)[-1]
+    links = [item["linkId"] for item in walk(last["item"])]
+    assert {"result.mean", "result.sd", "result.reason"} <= set(links)
+
+
+def test_codes_have_check_digits():
+    good = ["8867-4", "8480-6", "8462-4", "85354-9", "30525-0", "718-7", "6690-2", "44261-6", "2524-7"]
+    assert all(is_loinc(code) for code in good)
+    assert not any(is_loinc(code[:-1] + str((int(code[-1]) + 1) % 10)) for code in good)
+    assert not any(is_loinc(code) for code in ("", "8867", "8867-", "x-4", "8867-44"))
+
+
+def test_units():
+    assert all(is_ucum(unit) for unit in ("kg", "m2", "kg/m2", "10*3/uL", "mL/min/{1.73_m2}", "[degF]", "mo", "1"))
+    assert not any(is_ucum(unit) for unit in ("mmHg", "bpm", "years", "kg/", "/", "m m", "°C"))

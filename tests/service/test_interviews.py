@@ -1,0 +1,191 @@
+"""Interviews that are kept: changed, resumed after a restart, deleted, and never mixed up."""
+
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from askless.persistence import read_model
+from askless.service.models import Models, ServedModel
+
+
+def create(service, model="triage", **terms):
+    answer = service.client.post(f"/api/models/{model}/interviews", json=terms)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def change(service, interview, action, status=200, **body):
+    answer = service.client.post(f"/api/interviews/{interview}/{action}", json=body)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def example(question):
+    """A value that the question takes."""
+    values = {}
+    for part in question["parts"]:
+        middle = None if part["low"] is None else (part["low"] + part["high"]) / 2
+        values[part["name"]] = {"number": middle, "boolean": False}.get(part["kind"], (part["choices"] or [None])[0])
+    return values if question["kind"] == "group" else next(iter(values.values()))
+
+
+def test_a_whole_interview(service, model_file):
+    told = create(service)
+    assert len(told["id"]) == 32
+    talk = read_model(model_file).interview()
+    interview, n = told["id"], 0
+    while not told["done"]:
+        assert told["question"]["name"] == talk.question.name
+        value = example(told["question"])
+        talk.answer(value)
+        told = change(service, interview, "answer", value=value, question=told["question"]["name"])
+        n += 1
+        assert told["prediction"] == pytest.approx(talk.prediction)
+    assert (told["asked"], told["events"], told["cost"], told["stop_reason"]) == (n, n, talk.cost, talk.stop_reason)
+    assert [event["feature"] for event in told["history"]] == [event.feature for event in talk.history]
+    assert service.client.get(f"/api/interviews/{interview}").json() == told
+
+
+def test_every_change(service):
+    first = create(
+        service, known={"sex": "female"}, unavailable=["troponin"], costs={"age": 3}, stopping={"max_features": 4}
+    )
+    interview = first["id"]
+    later = change(service, interview, "later")
+    assert later["question"]["name"] != first["question"]["name"]
+    unknown = change(service, interview, "unknown", question=later["question"]["name"])
+    assert unknown["asked"] == 1
+    told = change(service, interview, "tell", feature="age", value=44)
+    assert told["history"][-1]["action"] == "tell"
+    assert told["cost"] == unknown["cost"]
+    back = change(service, interview, "undo")
+    assert {**back, "events": 0} == {**unknown, "events": 0}
+    assert back["events"] == 4
+
+
+def test_what_does_not_fit_changes_nothing(service):
+    before = create(service)
+    interview = before["id"]
+    assert change(service, interview, "answer", 422, value="31337")["error"]["where"] == "value"
+    assert change(service, interview, "answer", 422)["error"]["message"] == "the field 'value' is missing"
+    assert "now" in change(service, interview, "answer", 409, value=3, question="sex and more")["error"]["message"]
+    assert change(service, interview, "tell", 422, feature="agee", value=3)["error"]["where"] == "feature"
+    assert "nothing to undo" in change(service, interview, "undo", 409)["error"]["message"]
+    assert change(service, interview, "later", 422, question=3)["error"]["where"] == "question"
+    assert service.client.get(f"/api/interviews/{interview}").json() == before
+
+
+def test_an_interview_that_is_done_takes_no_more_answers(service):
+    told = create(service, stopping={"max_features": 1})
+    told = change(service, told["id"], "unknown")
+    assert told["done"]
+    for action in ("answer", "unknown", "later"):
+        body = {"value": 3} if action == "answer" else {}
+        assert "done" in change(service, told["id"], action, 409, **body)["error"]["message"]
+
+
+def test_deleted_is_gone(start, tmp_path):
+    path = tmp_path / "kept.db"
+    service = start(keep=str(path))
+    told = create(service, known={"complaint": "headache"})
+    assert service.client.delete(f"/api/interviews/{told['id']}").status_code == 204
+    assert service.client.delete(f"/api/interviews/{told['id']}").status_code == 404
+    assert service.client.get(f"/api/interviews/{told['id']}").status_code == 404
+    content = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert b"headache" not in content
+    assert told["id"].encode() not in content
+
+
+def test_resumed_after_a_restart(models, tmp_path):
+    from tests.service.conftest import running
+
+    path = str(tmp_path / "kept.db")
+    with running(models, keep=path) as service:
+        told = create(service, known={"sex": "male"})
+        for _ in range(3):
+            told = change(service, told["id"], "answer", value=example(told["question"]))
+        told = change(service, told["id"], "later")
+        told = change(service, told["id"], "undo")
+    with running(models, keep=path) as service:
+        assert service.client.get(f"/api/interviews/{told['id']}").json() == told
+        change(service, told["id"], "unknown")
+
+
+def test_another_version_of_the_model_does_not_go_on(models, tmp_path):
+    from tests.service.conftest import running
+
+    path = str(tmp_path / "kept.db")
+    with running(models, keep=path) as service:
+        told = create(service)
+    other = Models([ServedModel(model.name, model.fitted, "another", {}) for model in models])
+    with running(other, keep=path) as service:
+        answer = service.client.get(f"/api/interviews/{told['id']}")
+        assert answer.status_code == 409
+        assert "another version" in answer.json()["error"]["message"]
+
+
+def test_old_interviews_are_deleted(models, tmp_path):
+    from tests.service.conftest import running
+
+    path = str(tmp_path / "kept.db")
+    with running(models, keep=path) as service:
+        old, new = create(service)["id"], create(service)["id"]
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE interviews SET touched = ? WHERE id = ?", (time.time() - 40 * 86400, old))
+    db.close()
+    with running(models, keep=path, retention_days=30) as service:
+        assert service.client.get(f"/api/interviews/{old}").status_code == 404
+        assert service.client.get(f"/api/interviews/{new}").status_code == 200
+
+
+def test_a_file_that_holds_something_else(models, tmp_path):
+    from askless.service.store import Store
+
+    path = tmp_path / "other.db"
+    path.write_text("this is no database, but long enough to be read as one" * 100)
+    with pytest.raises(ValueError, match="cannot hold interviews"):
+        Store(str(path))
+
+
+def test_256_interviews_at_once_do_not_mix(service):
+    """Each has answers of its own, and ends where it would alone."""
+
+    def lead(i):
+        with httpx.Client(base_url=service.url, trust_env=False, timeout=60) as client:
+            told = client.post("/api/models/triage/interviews", json={"known": {"age": 20 + i % 70}}).json()
+            interview, answers = told["id"], {}
+            for step in range(3):
+                question = told["question"]
+                value = example(question) if (i + step) % 3 else None
+                action, body = ("unknown", {}) if value is None else ("answer", {"value": value})
+                told = client.post(f"/api/interviews/{interview}/{action}", json=body).json()
+                answers[question["name"]] = value
+            return told, answers, 20 + i % 70
+
+    with ThreadPoolExecutor(32) as pool:
+        results = list(pool.map(lead, range(256)))
+    assert len({told["id"] for told, _, _ in results}) == 256
+    for told, answers, age in results[::8]:
+        known = {name: value for name, value in answers.items() if value is not None}
+        unknown = [name for name in answers if name not in known]
+        alone = service.next({"answers": known, "unknown": unknown, "known": {"age": age}}).json()
+        assert told["prediction"] == pytest.approx(alone["prediction"], abs=1e-6)
+        assert (told["cost"], told["asked"]) == (alone["cost"], alone["asked"])
+        assert told["history"][0]["value"] == age
+
+
+def test_two_answers_at_the_same_time_are_two_answers_or_a_conflict(service):
+    told = create(service)
+    question = told["question"]
+    body = {"value": example(question), "question": question["name"]}
+
+    def answer(_):
+        return httpx.post(f"{service.url}/api/interviews/{told['id']}/answer", json=body, trust_env=False).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(answer, range(8)))
+    assert sorted(statuses) == [200] + [409] * 7
+    assert service.client.get(f"/api/interviews/{told['id']}").json()["events"] == 1

@@ -1,0 +1,143 @@
+"""The page without a browser: plain forms, redirects, what it shows, and that nothing is fetched from elsewhere."""
+
+import re
+
+import pytest
+
+from askless.service.pages import FILES
+
+
+def begun(service, model="triage"):
+    answer = service.client.post(f"/models/{model}/interviews")
+    assert answer.status_code == 303
+    return answer.headers["location"]
+
+
+def act(service, path, action, **form):
+    return service.client.post(f"{path}/{action}", data=form)
+
+
+def asked(service, path):
+    """The name of the question."""
+    return service.client.get(f"/api{path}").json()["question"]["name"]
+
+
+def walk_to(service, path, name):
+    while asked(service, path) != name:
+        assert act(service, path, "later").status_code == 303
+
+
+def test_start_lists_the_models(service):
+    page = service.client.get("/").text
+    assert 'href="/models/triage"' in page
+    assert 'href="/models/score"' in page
+    assert "At most 6 of 18 questions" in service.client.get("/models/triage").text
+    assert service.client.get("/models/none").status_code == 404
+
+
+def test_an_interview_by_forms(service):
+    path = begun(service)
+    walk_to(service, path, "age")
+    page = service.client.get(path).text
+    assert "How old is the patient?" in page
+    assert "years" in page
+    answer = act(service, path, "answer", **{"part-0": "51"})
+    assert (answer.status_code, answer.headers["location"]) == (303, path)
+    told = service.client.get(f"/api{path}").json()["history"][-1]
+    assert (told["feature"], told["value"]) == ("age", 51)
+    assert "51 years" in service.client.get(path).text
+
+
+def test_a_decimal_comma(service):
+    path = begun(service)
+    walk_to(service, path, "temperature")
+    act(service, path, "answer", **{"part-0": " 37,5 "})
+    assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == 37.5
+
+
+def test_a_bad_number_is_explained_and_kept_in_the_form(service):
+    path = begun(service)
+    walk_to(service, path, "age")
+    before = service.client.get(f"/api{path}").json()
+    for text in ("old", "500", "nan", "1e400", "<b>"):
+        answer = act(service, path, "answer", **{"part-0": text})
+        assert answer.status_code == 422
+        assert 'aria-invalid="true"' in answer.text
+        assert "takes a number from 0 to 120" in answer.text
+        assert "<b>" not in answer.text
+    assert "Give an answer" in act(service, path, "answer").text
+    assert service.client.get(f"/api{path}").json() == before
+
+
+def test_a_group_and_choices(service):
+    path = begun(service)
+    walk_to(service, path, "blood pressure")
+    answer = act(service, path, "answer", **{"part-0": "150", "part-1": "high"})
+    assert answer.status_code == 422
+    assert 'value="150"' in answer.text
+    act(service, path, "answer", **{"part-0": "150"})
+    assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == {"systolic": 150}
+    walk_to(service, path, "sex")
+    assert act(service, path, "answer", **{"part-0": "7"}).status_code == 422
+    act(service, path, "answer", **{"part-0": "1"})
+    assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == "male"
+
+
+def test_sent_twice_counts_once(service):
+    path = begun(service)
+    walk_to(service, path, "age")
+    events = service.client.get(f"/api{path}").json()["events"]
+    for _ in range(2):
+        assert act(service, path, "answer", events=events, **{"part-0": "51"}).status_code == 303
+    assert service.client.get(f"/api{path}").json()["events"] == events + 1
+
+
+def test_unknown_undo_tell_summary_delete(service):
+    path = begun(service)
+    act(service, path, "unknown")
+    act(service, path, "undo")
+    assert service.client.get(f"/api{path}").json()["asked"] == 0
+    assert "Heart rate" in service.client.get(f"{path}/tell").text
+    assert act(service, path, "tell", feature="0", **{"part-0": "old"}).status_code == 422
+    assert act(service, path, "tell", feature="0", **{"part-0": "119"}).status_code == 303
+    page = service.client.get(path).text
+    assert "told" in page
+    assert "beyond what training has seen" in page
+    assert service.client.get(f"{path}/tell?feature=99").status_code == 422
+    while not service.client.get(f"/api{path}").json()["done"]:
+        act(service, path, "unknown")
+    assert "The interview is complete: asked 6 features" in service.client.get(path).text
+    summary = service.client.get(f"{path}/summary").text
+    assert "How old is the patient?" in summary
+    assert "not known" in summary
+    assert act(service, path, "answer", **{"part-0": "1"}).status_code == 303  # a late click changes nothing
+    assert act(service, path, "delete").status_code == 200
+    assert service.client.get(path).status_code == 404
+
+
+def test_a_regression_is_shown(service):
+    path = begun(service, "score")
+    assert "±" in service.client.get(path).text
+
+
+@pytest.mark.parametrize("action", ["nothing", "answer%2F..", "__class__"])
+def test_other_actions(service, action):
+    assert service.client.post(f"{begun(service)}/{action}").status_code in (404, 405)
+
+
+def test_nothing_comes_from_elsewhere_and_nothing_is_inline(service):
+    path = begun(service)
+    for address in ("/", path, f"{path}/tell", f"{path}/summary", "/nothing"):
+        page = service.client.get(address).text
+        for url in re.findall(r'(?:src|href|action)="([^"]*)"', page):
+            assert url.startswith(("/", "#")), url
+        assert not re.search(r"<script(?![^>]* src=)", page)
+        assert not re.search(r'<[^>]+ (?:style|on\w+)="', page)
+    for content in FILES.values():
+        assert not re.search(rb"https?://(?!www\.w3\.org/2000/svg)", content)
+
+
+def test_the_page_is_small(service):
+    path = begun(service)
+    size = len(service.client.get(path).content) + sum(len(content) for content in FILES.values())
+    assert size < 40_000

@@ -1,0 +1,147 @@
+"""Who may call, with what, and what every answer carries."""
+
+import json
+
+import pytest
+
+from askless.service.security import LARGEST_BODY, RateLimit, host_name
+from askless.service.settings import Settings
+
+TOKEN = "a-token-of-many-characters"
+
+
+def test_another_address_needs_a_token():
+    with pytest.raises(ValueError, match="ASKLESS_TOKEN"):
+        Settings(host="0.0.0.0")
+    with pytest.raises(ValueError, match="at least 16"):
+        Settings(host="0.0.0.0", token="short")
+    assert Settings(host="0.0.0.0", token=TOKEN).token == TOKEN
+    assert Settings().host == "127.0.0.1"
+
+
+def test_settings_come_from_the_environment_and_arguments_win():
+    environment = {"ASKLESS_PORT": "81", "ASKLESS_ALLOWED_HOSTS": "a.org, b.org", "ASKLESS_RATE_LIMIT": "2.5"}
+    settings = Settings.read(environment, port=82, keep=None)
+    assert (settings.port, settings.allowed_hosts, settings.rate_limit) == (82, ("a.org", "b.org"), 2.5)
+    with pytest.raises(ValueError, match="ASKLESS_PORT is 'x'"):
+        Settings.read({"ASKLESS_PORT": "x"})
+    with pytest.raises(ValueError, match="base URL"):
+        Settings(base_url="ask.example.org")
+    with pytest.raises(ValueError, match="retention_days"):
+        Settings(retention_days=float("nan"))
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[::1"])
+def test_other_names_are_refused(service, host):
+    for method, path in (("GET", "/api/models"), ("POST", "/api/models/triage/next"), ("GET", "/")):
+        assert service.client.request(method, path, headers={"Host": host}).status_code in (400, 403)
+
+
+def test_names_without_ports():
+    assert host_name("LocalHost:8000") == "localhost"
+    assert host_name("[::1]:80") == "::1"
+    assert host_name("a:b:c") == ""
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://evil.example:443"])
+def test_pages_of_others_cannot_write(service, origin):
+    answer = service.client.post("/api/models/triage/next", json={"answers": {}}, headers={"Origin": origin})
+    assert answer.status_code == 403
+    assert service.client.post("/models/triage/interviews", headers={"Origin": origin}).status_code == 403
+    cross = {"Sec-Fetch-Site": "cross-site"}
+    assert service.client.post("/models/triage/interviews", headers=cross).status_code == 403
+
+
+def test_our_own_page_can(service):
+    own = {"Origin": service.url, "Sec-Fetch-Site": "same-origin"}
+    assert service.client.post("/models/triage/interviews", headers=own).status_code == 303
+
+
+def test_the_token(start):
+    service = start(token=TOKEN)
+    client = service.client
+    assert client.get("/healthz").status_code == 200
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}, {"Cookie": "askless-session=x"}):
+        answer = client.get("/api/models", headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert client.get("/metrics", headers=headers).status_code == 401
+        assert client.get("/fhir/metadata", headers=headers).json()["resourceType"] == "OperationOutcome"
+    assert client.get("/api/models", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+    assert TOKEN not in service.log.getvalue()
+
+
+def test_a_browser_signs_in(start):
+    client = start(token=TOKEN).client
+    page = client.get("/")
+    assert page.status_code == 401
+    assert 'name="token"' in page.text
+    assert client.post("/sign-in", data={"token": "wrong"}).status_code == 401
+    answer = client.post("/sign-in", data={"token": TOKEN})
+    assert answer.status_code == 303
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert TOKEN not in cookie
+    assert client.get("/").status_code == 200
+
+
+def test_large_bodies(service):
+    for path, body in (
+        ("/api/models/triage/next", b"x" * (LARGEST_BODY + 1)),
+        ("/fhir/Questionnaire/$next-question", b" " * 2_000_000),
+    ):
+        assert service.client.post(path, content=body).status_code == 413
+
+    def pieces():
+        for _ in range(30):
+            yield b" " * 50_000
+
+    assert service.client.post("/api/models/triage/next", content=pieces()).status_code == 413
+    almost = b'{"answers": {}' + b" " * (LARGEST_BODY - 15) + b"}"
+    assert service.client.post("/api/models/triage/next", content=almost).status_code == 200
+
+
+def test_every_answer_has_the_headers(service):
+    for path in ("/", "/api/models", "/nothing", "/fhir/metadata", "/static/askless.css"):
+        headers = service.client.get(path).headers
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert headers["cache-control"] == (
+            "no-store" if "static" not in path else "public, max-age=31536000, immutable"
+        )
+
+
+def test_the_rate_of_one_address():
+    now = [0.0]
+    limit = RateLimit(2.0, clock=lambda: now[0])
+    assert [limit.admits("a") for _ in range(5)] == [True] * 4 + [False]
+    assert limit.admits("b")
+    now[0] = 0.5
+    assert [limit.admits("a"), limit.admits("a")] == [True, False]
+    assert RateLimit(0.0).admits("a")
+
+
+def test_too_many_requests(start):
+    client = start(rate_limit=2.0).client
+    answers = [client.get("/api/models") for _ in range(12)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused
+    assert refused[0].headers["retry-after"] == "1"
+    assert refused[0].json()["error"]["code"] == "too_many_requests"
+
+
+def test_logs_are_json_lines_without_answers_or_addresses(start):
+    service = start()
+    interview = service.client.post("/api/models/triage/interviews", json={"known": {"age": 87}}).json()["id"]
+    service.client.post(f"/api/interviews/{interview}/answer", json={"value": "31337"})
+    service.client.get(f"/interviews/{interview}?secret=31337")
+    text = service.log.getvalue()
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert {line["event"] for line in lines} == {"request"}
+    assert lines[0]["route"] == "/api/models/{model}/interviews"
+    assert set(lines[0]) == {"time", "event", "method", "route", "status", "ms"}
+    assert interview not in text
+    assert "31337" not in text
