@@ -114,7 +114,7 @@ def started(model: Path, folder: Path) -> tuple[subprocess.Popen[bytes], str]:
     command = [
         sys.executable,
         "-m",
-        "askless.cli",
+        "askless",
         "serve",
         str(model),
         "--port",

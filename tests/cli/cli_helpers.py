@@ -56,5 +56,5 @@ class Result:
 
 def spawn(*words: object, given: str | None = None, **options: object) -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own."""
-    command = [sys.executable, "-m", "askless.cli", *map(str, words)]
+    command = [sys.executable, "-m", "askless", *map(str, words)]
     return subprocess.run(command, input=given, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload, no-any-return]

@@ -158,7 +158,7 @@ def test_killed_and_resumed_gives_the_same_model(run, table, tmp_path):
     words += ["--set", "epochs=100", "pretrain_epochs=5", "hidden=[16]"]
     undisturbed, resumed = tmp_path / "a.askless", tmp_path / "b.askless"
     assert run(*words, "-o", undisturbed).code == 0
-    command = [sys.executable, "-m", "askless.cli", *map(str, words), "-o", str(resumed)]
+    command = [sys.executable, "-m", "askless", *map(str, words), "-o", str(resumed)]
     part = tmp_path / "b.askless.part"
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60

@@ -100,7 +100,7 @@ def test_warnings_of_other_packages_are_left_alone():
 
 
 def test_a_closed_pipe_is_no_error(table: Path, model: Path):
-    command = f"{sys.executable} -m askless.cli predict {model} {table} --chunk-rows 1 | head -n 1"
+    command = f"{sys.executable} -m askless predict {model} {table} --chunk-rows 1 | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert done.stdout.startswith("prediction,")
     assert done.stderr == ""

@@ -138,7 +138,7 @@ methods = [{name = "greedy", options = {epochs = 40, pretrain_epochs = 30, hidde
 
 
 def start(file, output, *more):
-    command = [sys.executable, "-m", "askless.cli", "experiment", "run", str(file), "--output", str(output), *more]
+    command = [sys.executable, "-m", "askless", "experiment", "run", str(file), "--output", str(output), *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -18,7 +18,7 @@ TIMES = int(os.environ.get("ASKLESS_TEST_KILLS", "3"))  # twenty in the full che
 
 def started(model, database):
     """The service in a process of its own."""
-    command = [sys.executable, "-m", "askless.cli", "serve", str(model), "--port", "0", "--keep", str(database)]
+    command = [sys.executable, "-m", "askless", "serve", str(model), "--port", "0", "--keep", str(database)]
     log = database.with_suffix(".log")
     with log.open("w") as file:
         process = subprocess.Popen(command, stderr=file)

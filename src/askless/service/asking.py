@@ -132,10 +132,17 @@ def budget_of(talk: Interview) -> int | None:
 
 
 def shares(candidates: Sequence[Candidate]) -> list[float]:
-    """How the preference is divided among candidates, for a picture: their scores through a softmax."""
-    values = np.array([each.score for each in candidates], dtype=np.float64)
-    weights = np.exp(np.nan_to_num(values - np.nanmax(values), nan=-50.0, neginf=-50.0)) if len(values) else values
-    return [float(share) for share in weights / weights.sum()] if len(values) else []
+    """How the preference is divided among candidates, for a picture: by what they tell, else a softmax of scores."""
+    told = [each.information for each in candidates if each.information is not None]
+    if told and len(told) == len(candidates) and sum(told) > 0:
+        values = np.maximum(np.array([each.score for each in candidates]), 0.0)  # information, for its price
+        if 0 < values.sum() < np.inf:
+            return [float(share) for share in values / values.sum()]
+    scores = np.array([each.score for each in candidates], dtype=np.float64)
+    if not len(scores):
+        return []
+    weights = np.exp(np.nan_to_num(scores - np.nanmax(scores), nan=-50.0, neginf=-50.0))
+    return [float(share) for share in weights / weights.sum()]
 
 
 def predicted(prediction: Mapping[Any, float]) -> dict[str, float]:

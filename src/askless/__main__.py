@@ -1,4 +1,4 @@
-"""`python -m askless.cli` is `askless`."""
+"""`python -m askless` is `askless`."""
 
 import sys
 
