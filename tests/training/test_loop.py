@@ -8,6 +8,7 @@ from torch import nn
 
 from askless.exceptions import CheckpointError
 from askless.training import Checkpoint, Phase, enough_epochs, train
+from askless.training.loop import _Average
 from askless.training.progress import Silent
 
 
@@ -197,3 +198,17 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
 @pytest.mark.parametrize(("batches", "expected"), [(1, 200), (10, 50), (100, 20), (1000, 20)])
 def test_enough_epochs(batches, expected):
     assert enough_epochs(batches, 20, 500) == expected
+
+
+def test_the_average_follows_the_statistics_of_batches():
+    """Batch normalisation's running statistics belong to the weights that they were measured with."""
+    norm = torch.nn.BatchNorm1d(1)
+    average = _Average(norm, 0.9)
+    with torch.no_grad():
+        norm.running_mean.fill_(1.0)
+        norm.running_var.fill_(3.0)
+        norm.num_batches_tracked.fill_(7)
+    average.update(norm, step=10_000)
+    assert float(average.module.running_mean) == pytest.approx(0.1)
+    assert float(average.module.running_var) == pytest.approx(1.2)
+    assert int(average.module.num_batches_tracked) == 7

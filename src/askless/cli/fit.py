@@ -44,7 +44,7 @@ methods:
   dynamic:   greedy, value, cmi_marginal, cmi_pvae, opportunistic
   static:    forward_selection, mutual_information, permutation, sage, deeplift, integrated_gradients,
              concrete_autoencoder, stochastic_gates, lassonet
-  controls:  random, fixed_order, all_features, oracle_order
+  controls:  random, fixed_order, all_features, oracle_order, center_crop (of images)
 Some need more packages: pip install 'askless[baselines]'
 
 """

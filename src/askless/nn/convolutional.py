@@ -88,7 +88,7 @@ class ConvNet(MaskedNet):
         """(b, outputs) on the device, with autograd, in the mode that is set."""
         with self.precision():
             outputs: Tensor = self.head(self.trunk(self.pixels(inputs)))
-        return outputs
+        return outputs.to(inputs.dtype)  # sixteen bits are too few for a loss
 
     def pixels(self, inputs: Tensor) -> Tensor:
         """(b, channels + 1, height, width) from what `masked_inputs` made; in memory the channels come last."""
@@ -119,11 +119,11 @@ class ConvPass:
         self._leaf = inputs.detach().to(net.device).requires_grad_()
         with torch.enable_grad():
             self._outputs = net.computed(self._leaf)
-        self.outputs = self._outputs.detach().to(inputs.dtype).cpu()  # (b, outputs)
+        self.outputs = self._outputs.detach().cpu()  # (b, outputs)
 
     def backward(self, gradient: Tensor) -> Tensor:
         """Add the gradients of a loss to the parameters'; returns that of the inputs (b, inputs)."""
-        self._outputs.backward(gradient.to(self._outputs.device, self._outputs.dtype))  # type: ignore[no-untyped-call]
+        self._outputs.backward(gradient.to(self._outputs.device))  # type: ignore[no-untyped-call]
         assert self._leaf.grad is not None
         return self._leaf.grad.cpu()
 

@@ -97,16 +97,18 @@ def average_gradients(parameters: Sequence[Tensor]) -> None:
     size = world().size
     if size == 1:
         return
-    have = torch.tensor([float(p.grad is not None) for p in parameters], device=parameters[0].device)
+    have = torch.tensor([float(p.grad is not None) for p in parameters])
     flat = torch.cat(
-        [have, *(torch.zeros_like(p).view(-1) if p.grad is None else p.grad.reshape(-1) for p in parameters)]
+        [have, *((torch.zeros_like(p) if p.grad is None else p.grad).reshape(-1).cpu() for p in parameters)]
     )
     dist.all_reduce(flat)
     have, *means = torch.split(flat, [len(parameters), *(p.numel() for p in parameters)])
     for parameter, had, mean in zip(parameters, have.tolist(), means, strict=True):
         if had:
             mean = mean.div_(size).view_as(parameter)
-            parameter.grad = mean.clone() if parameter.grad is None else parameter.grad.copy_(mean)
+            parameter.grad = (
+                mean.to(parameter.device, copy=True) if parameter.grad is None else parameter.grad.copy_(mean)
+            )
 
 
 def same_everywhere(tensor: Tensor) -> Tensor:

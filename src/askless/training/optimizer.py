@@ -34,14 +34,18 @@ class AdamW:
     @torch.no_grad()
     def step(self, lr: float) -> None:
         """Move the parameters against their gradients; what has none stays as it is."""
-        gradients = {i: p.grad for i, p in enumerate(self.parameters) if p.grad is not None}
-        moved = list(gradients)
+        moved = [i for i, parameter in enumerate(self.parameters) if parameter.grad is not None]
+        for device in {self.parameters[i].device for i in moved}:  # the kernel takes those of one device at a time
+            self._step([i for i in moved if self.parameters[i].device == device], lr)
+
+    def _step(self, moved: list[int], lr: float) -> None:
         steps = [self._steps[i] for i in moved]
         for count in steps:
             count += 1
+        gradients = [self.parameters[i].grad for i in moved]
         torch._fused_adamw_(
             [self.parameters[i] for i in moved],
-            list(gradients.values()),
+            [gradient for gradient in gradients if gradient is not None],
             [self._means[i] for i in moved],
             [self._squares[i] for i in moved],
             [],
