@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -26,15 +25,15 @@ def test_nothing_heavy_is_loaded(model_file):
 
 
 def test_it_starts_within_a_second_of_processor_time(model_file):
-    """Best of three, because the machine may be busy: what the process itself uses until it could answer."""
-    code = LOADED + "\nimport time; print(time.process_time())"
-    times = []
-    for _ in range(3):
-        ran = subprocess.run(
-            [sys.executable, "-c", code, str(model_file)], capture_output=True, text=True, check=True
-        )
-        times.append(float(ran.stdout.splitlines()[-1]))
-    assert min(times) < 1.0
+    """Best of three. On a machine that is slow at the moment, importing numpy (0.1 s otherwise) says how slow."""
+
+    def processor_seconds(code):
+        code += "\nimport time; print(time.process_time())"
+        command = [sys.executable, "-c", code, str(model_file)]
+        runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(3)]
+        return min(float(run.splitlines()[-1]) for run in runs)
+
+    assert processor_seconds(LOADED) < max(1.0, 8 * processor_seconds("import numpy"))
 
 
 def test_errors_are_one_line(model_file, tmp_path):
@@ -75,4 +74,3 @@ def test_names_that_cannot_be_served(model_file, tmp_path, name):
     path = tmp_path / name
     path.write_bytes(model_file.read_bytes())
     assert "letters, digits" in spawn("serve", path).stderr
-    assert time.time() > 0
