@@ -76,7 +76,7 @@ class NetValue:
             raise ValueError(f"there are first values of shape {first.shape} for {network.biases[-1].shape} features")
         if predictor is not None and predictor.mask_weight.shape[0] != network.mask_weight.shape[0]:
             raise ValueError("the value network and the predictor have different features")
-        scale, noise = float(config["scale"]), float(config.get("noise", NOISE))
+        scale, noise = float(config["scale"]), float(config["noise"])
         if not 0.0 <= noise < 1.0:
             raise ValueError(f"the noise of the values is {noise}")
         return cls(network, predictor=predictor, scale=scale, first=first, noise=noise)
