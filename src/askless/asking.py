@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from askless import metrics
+from askless.certification import certified_rules
 from askless.core import Costs, Interview, StoppingRule, Trajectory
+from askless.core.stopping import Certified, check_rules
 from askless.fitted import FittedModel, Task
 from askless.inputs import table_again
 
@@ -84,6 +86,26 @@ class Asking:
         return self.model_.interview(
             known=known, unavailable=unavailable, max_features=max_features, stopping=stopping, costs=costs
         )
+
+    def certify(self, X: Any, y: Any, risk: float = 0.05, confidence: float = 0.95, **options: Any) -> Certified:
+        """A stopping rule with a promise: of the cases that it stops, at most `risk` are wrong, with `confidence`.
+
+        Parameters
+        ----------
+        X, y : cases that neither `fit` nor the choice of a model has seen; the more, the earlier the rule can stop.
+        risk : the share of wrong predictions among the cases that stop.
+        confidence : how sure the promise is, over the draw of these cases.
+        options : how the cases will be asked, where it is not as at `fit`: `max_features`, `costs`, `known` and
+            so on, as for `rollout`. Use the rule with the same ones.
+        """
+        check_is_fitted(self, "model_")
+        check_rules((rule := Certified(risk, confidence),), self._task)
+        others = [other for other in self.model_.stopping if not isinstance(other, Certified)]
+        table = table_again(self, X)
+        codes = self._encode_target(y, len(table), known_classes=True)
+        found = certified_rules(self.model_, (rule, *others), table, codes, **options)[0]
+        assert isinstance(found, Certified)
+        return found
 
     def curve(self, X: Any, y: Any, metric: str | None = None, **options: Any) -> pd.DataFrame:
         """The score after each number of answers: a frame with a row for each budget from 0 on.

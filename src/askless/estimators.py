@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from askless.asking import Asking
+<<<<<<< HEAD
 from askless.core import Costs, Grid, Precedence, Schema, StoppingRule, cost_model
+=======
+from askless.certification import certified_rules, held_for_proof
+from askless.core import Costs, Precedence, Schema, StoppingRule, cost_model
+>>>>>>> reallife
 from askless.core.costs import split_costs
 from askless.core.precedence import checked_precedence
 from askless.core.stopping import as_rules, check_rules
@@ -22,8 +28,9 @@ from askless.images import image_grid
 from askless.inputs import checked_labels, checked_numbers, checked_table, is_integer, seed_of, table_again
 from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
+from askless.missingness import warn_of_telling_gaps
 from askless.persistence import read_model, write_model
-from askless.tables import Scratch, holdout
+from askless.tables import Scratch, holdout, take_rows
 
 __all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor", "load"]
 
@@ -92,13 +99,14 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         target = getattr(y, "name", None)
         y = self._encode_target(y, len(X))
         seed, room = seed_of(self.random_state), Scratch(scratch)
+        rows, proof = held_for_proof(as_rules(self.stopping), y, seed)
         if validation is None:
-            rows, held = holdout(y, self.validation_fraction, self._task == "classification", seed)
-            X_valid, y_valid = X, y
+            kept, held = holdout(y[rows], self.validation_fraction, self._task == "classification", seed)
+            X_valid, y_valid, rows, held = X, y, rows[kept], rows[held]
         else:
             X_valid = table_again(self, validation[0])
             y_valid = self._encode_target(validation[1], len(X_valid), known_classes=True)
-            rows, held = np.arange(len(X)), np.arange(len(X_valid))
+            held = np.arange(len(X_valid))
         named, costs = split_costs(self.costs)
         encoder = learn_encoder(X, rows, groups=self.groups, costs=named, grid=grid, seed=seed)
         prices = cost_model(None, encoder.schema, costs)
@@ -106,6 +114,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
         train, rows = encode_rows(encoder, X, rows, room, seed)
         valid, held = encode_rows(encoder, X_valid, held, room, seed)
+        classes = np.asarray(getattr(self, "classes_", ())).tolist()
+        warn_of_telling_gaps(encoder.schema, train, y[rows], valid, y_valid[held], classes)
         from askless.training import Problem, progress_bar
 
         problem = Problem(
@@ -115,7 +125,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             valid,
             y_valid[held],
             self._task,
-            len(getattr(self, "classes_", ())),
+            len(classes),
             budget,
             self.missing,  # type: ignore[arg-type]
             room,
@@ -126,13 +136,13 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         self.history_ = fitted.history
         self.model_ = FittedModel(
             self._task,
-            tuple(np.asarray(getattr(self, "classes_", ())).tolist()),
+            tuple(classes),
             encoder,
             fitted.policy,
             fitted.predictor,
             fitted.max_features or budget,
             self.missing,  # type: ignore[arg-type]
-            as_rules(self.stopping),
+            (),
             self._settings(method, encoder.schema, target),
             fitted.summary,
             getattr(self, "image_shape_", None),
@@ -140,6 +150,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             checked_precedence(self.precedence),
             reference_sample(train, y[rows], self._task, self.reference_rows, seed),
         )
+        rules = certified_rules(self.model_, as_rules(self.stopping), take_rows(X, proof), y[proof])
+        self.model_ = replace(self.model_, stopping=rules)
         return self
 
     def _check_parameters(self) -> Method:

@@ -1,14 +1,17 @@
-"""The errors of askless that a caller may want to tell apart.
+"""The errors and warnings of askless that a caller may want to tell apart.
 
-All of them are `ValueError`s, because each one says that something handed to askless was not usable; so is the plain
+All errors are `ValueError`s, because each one says that something handed to askless was not usable; so is the plain
 `ValueError` that a wrong parameter raises.
 """
 
 __all__ = [
     "AsklessError",
+    "AsklessWarning",
+    "CertificationWarning",
     "CheckpointError",
     "ClusterError",
     "InterviewError",
+    "MissingnessWarning",
     "ModelFileError",
     "TableError",
     "TruthError",
@@ -41,3 +44,15 @@ class ClusterError(AsklessError):
 
 class TruthError(AsklessError):
     """A policy that looks at the truth was used where it is hidden."""
+
+
+class AsklessWarning(UserWarning):
+    """The base of all warnings below."""
+
+
+class MissingnessWarning(AsklessWarning):
+    """Which values are missing says much about the label: a model may learn who was tested, not what was found."""
+
+
+class CertificationWarning(AsklessWarning):
+    """A promise cannot be kept with the cases that were given; the rule stops none."""

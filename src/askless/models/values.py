@@ -13,6 +13,7 @@ from askless.models.networked import build_network, or_else, softmax
 
 __all__ = ["NetValue"]
 
+NOISE = 0.2  # unless learned
 PREDICTOR = "predictor_"  # in front of the names of its arrays
 
 
@@ -25,7 +26,6 @@ class NetValue:
     """
 
     informative = True  # scores are information, which can be weighed against prices
-    noise = 0.02  # of the best candidate's information: less is not told apart from nothing
 
     def __init__(
         self,
@@ -34,11 +34,13 @@ class NetValue:
         predictor: NetworkLike | None = None,
         scale: float = 1.0,
         first: np.ndarray | None = None,
+        noise: float = NOISE,
     ) -> None:
         self.network = network
         self.predictor = predictor  # of the classes; None for a regression
         self.scale = scale  # of a regression's target
         self.first = first  # (features,) values where nothing is known
+        self.noise = noise  # share of the best candidate's value below which no low price makes up for a low value
 
     def score(self, state: State) -> Array:
         """(n, features) the value of each question."""
@@ -53,9 +55,14 @@ class NetValue:
         return share * _entropy(softmax(self.predictor.outputs(state)))
 
     def config(self) -> dict[str, Any]:
+<<<<<<< HEAD
         """The target's scale, and the networks'."""
         told = {} if self.predictor is None else self.predictor.config()
         return {"scale": self.scale} | self.network.config() | {PREDICTOR + name: part for name, part in told.items()}
+=======
+        """The target's scale, and the noise."""
+        return {"scale": self.scale, "noise": self.noise}
+>>>>>>> reallife
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights of both networks, and the first values."""
@@ -79,7 +86,10 @@ class NetValue:
             raise ValueError(f"there are first values of shape {first.shape} for {network.n_outputs} features")
         if predictor is not None and predictor.n_features != network.n_features:
             raise ValueError("the value network and the predictor have different features")
-        return cls(network, predictor=predictor, scale=float(config["scale"]), first=first)
+        scale, noise = float(config["scale"]), float(config["noise"])
+        if not 0.0 <= noise < 1.0:
+            raise ValueError(f"the noise of the values is {noise}")
+        return cls(network, predictor=predictor, scale=scale, first=first, noise=noise)
 
 
 def _entropy(chances: Array) -> Array:

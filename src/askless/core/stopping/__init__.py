@@ -6,6 +6,7 @@ Model files, the command line and the service name these classes; a new rule is 
 from askless.core.progress import Progress
 from askless.core.stopping.base import NOTHING_LEFT, Rule, StoppingRule, as_rules, check_rules, stop_reason
 from askless.core.stopping.certainty import Confidence, Spread
+from askless.core.stopping.certified import Certified
 from askless.core.stopping.combined import AllOf, AnyOf
 from askless.core.stopping.decision import DecisionStable
 from askless.core.stopping.json_form import list_rules, rule_from_json, rule_to_json, stopping_from_json
@@ -16,6 +17,7 @@ __all__ = [
     "NOTHING_LEFT",
     "AllOf",
     "AnyOf",
+    "Certified",
     "Confidence",
     "DecisionStable",
     "InformationPerCost",

@@ -1,0 +1,67 @@
+"""Certified stopping of a fitted model: thresholds from cases that it has not seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from askless.core import StoppingRule
+from askless.core.stopping import AllOf, Certified
+from askless.core.stopping.certified import certified_on
+from askless.exceptions import CertificationWarning
+from askless.fitted import FittedModel
+from askless.tables import holdout
+
+__all__ = ["PROOF", "certified_rules", "held_for_proof", "is_certified"]
+
+PROOF = 0.2  # share of the rows that a fit holds out, where a rule is to be certified
+
+
+def is_certified(rules: Sequence[StoppingRule]) -> bool:
+    """Whether one of the rules makes a promise; with `&` it could not be kept."""
+    for rule in rules:
+        if isinstance(rule, AllOf) and is_certified(rule.rules):
+            raise ValueError(
+                "Certified cannot be combined with '&': its promise is for all cases that become sure enough"
+            )
+    return any(isinstance(rule, Certified) for rule in rules)
+
+
+def held_for_proof(rules: Sequence[StoppingRule], y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows to fit on, and those on which certified rules find their thresholds: none without such rules."""
+    everything = np.arange(len(y))
+    if not is_certified(rules):
+        return everything, everything[:0]
+    rows, held = holdout(y, PROOF, stratify=True, seed=seed)
+    return (everything, everything[:0]) if len(rows) == len(y) else (rows, held)
+
+
+def certified_rules(
+    model: FittedModel, rules: Sequence[StoppingRule], table: Any, y: np.ndarray, **options: Any
+) -> tuple[StoppingRule, ...]:
+    """The rules, those certified with thresholds from cases with the classes y (n,) that the model has not seen.
+
+    `options` go to the roll-out of these cases: prices, what is known beforehand, and so on.
+    """
+    if not is_certified(rules):
+        return tuple(rules)
+    others = [rule for rule in rules if not isinstance(rule, Certified)]
+    if len(y):
+        trajectory = model.rollout(table, stopping=others, **options)
+        predictions, within = trajectory.predictions, trajectory.order.shape[1]
+    else:
+        predictions, within = np.empty((0, 1, len(model.classes))), 0
+    found = [certified_on(rule, predictions, y, within) if isinstance(rule, Certified) else rule for rule in rules]
+    for rule in found:
+        if isinstance(rule, Certified) and rule.threshold is None:
+            warnings.warn(
+                f"no threshold keeps the share of wrong cases at {rule.risk:g} or below with confidence "
+                f"{rule.confidence:g} on these {len(y)} cases; the rule stops none, and all abstain. Allow a larger "
+                "risk, ask for more features, or give more cases",
+                CertificationWarning,
+                stacklevel=3,
+            )
+    return tuple(found)

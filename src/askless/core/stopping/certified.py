@@ -1,0 +1,132 @@
+"""Stop with a promise: of the cases that stop, at most a stated share is wrong.
+
+The threshold of the rule is found by Learn then Test (Angelopoulos et al., "Learn then Test: Calibrating predictive
+algorithms to achieve risk control", 2021) on cases that neither training nor the choice of a model has seen. A small
+part of them says where to begin; from there thresholds are tested one after another on the rest, from strict to lax,
+each by an exact binomial test of "too many are wrong", until the first that is not refuted. Testing in a fixed order
+needs no correction for the number of tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import exp, lgamma, log, log1p
+
+import numpy as np
+
+from askless.core.arrays import Array, array_namespace
+from askless.core.progress import Progress
+from askless.core.stopping.base import Rule, checked_number
+
+__all__ = ["Certified", "binomial_tail", "certified_on"]
+
+PILOT = 0.2  # share of the cases that says where to begin
+STRICTEST, STEPS = 1e-4, 200  # thresholds leave from 1e-4 on for all other classes together
+FEWEST = 10  # cases, below which there is nothing to test with
+
+
+@dataclass(frozen=True)
+class Certified(Rule):
+    """Stop once the prediction is so sure that at most `risk` of the cases that stop are wrong, with `confidence`.
+
+    Given to `fit`, some rows are held out to find the threshold; `model.certify(X, y)` finds it on rows of your own.
+    Cases that never become sure enough abstain: they keep their last prediction, and their stop reason says so. The
+    promise is for cases like those that the threshold was found on, asked in the same way: same prices, same other
+    rules, and the same features known beforehand or not to be had.
+    """
+
+    risk: float = 0.05
+    confidence: float = 0.95
+    threshold: float | None = None  # of the most probable class; None stops no case
+    cases: int = 0  # how many the threshold was tested on; 0: not yet
+    within: int | None = None  # questions; a case that becomes sure later was not tested
+    task = "classification"
+
+    def __post_init__(self) -> None:
+        for name, what in (("risk", "the risk"), ("confidence", "the confidence")):
+            number = checked_number(getattr(self, name), what, low=0, high=1)
+            if number in (0.0, 1.0):
+                raise ValueError(f"{what} is {number:g}; it must be above 0 and below 1")
+            object.__setattr__(self, name, number)
+        if self.threshold is not None:
+            object.__setattr__(self, "threshold", checked_number(self.threshold, "the threshold", low=0, high=1))
+        checked_number(self.cases, "the number of cases", low=0, whole=True)
+        if self.within is not None:
+            checked_number(self.within, "the number of questions", low=0, whole=True)
+
+    @property
+    def reason(self) -> str:
+        """The promise."""
+        return f"sure enough: certified for at most {self.risk:.3g} wrong, with confidence {self.confidence:.3g}"
+
+    @property
+    def otherwise(self) -> str:
+        """What is said of a case that it did not stop."""
+        return f"abstains: not sure enough for at most {self.risk:.3g} wrong"
+
+    def stops(self, progress: Progress) -> Array:
+        """True once the top class is likely enough."""
+        if not self.cases:
+            raise ValueError(
+                "Certified has no threshold yet: give it to fit, which holds out rows for it, or use "
+                "model.certify(X, y) and the rule that it returns"
+            )
+        xp = array_namespace(progress.prediction)
+        sure = xp.max(progress.prediction, axis=1) >= (2.0 if self.threshold is None else self.threshold)
+        return sure if self.within is None else sure & (progress.count <= self.within)
+
+
+def certified_on(rule: Certified, predictions: np.ndarray, y: np.ndarray, within: int | None = None) -> Certified:
+    """The rule for cases whose predictions (n, steps, classes) after each answer and classes (n,) are these."""
+    order = np.random.default_rng(0).permutation(len(y))
+    pilot, rest = np.split(order, [round(PILOT * len(y))])
+    threshold = None
+    if len(y) >= FEWEST:
+        grid = _grid(predictions.shape[2])
+        grid = grid[_best_begin(_counts(predictions[pilot], y[pilot], grid), len(rest) / len(pilot), rule.risk) :]
+        for level, (stopped, wrong) in zip(grid, _counts(predictions[rest], y[rest], grid), strict=True):
+            if binomial_tail(wrong, stopped, rule.risk) > 1.0 - rule.confidence:
+                break
+            threshold = float(level)
+    return replace(rule, threshold=threshold, cases=max(len(rest), 1), within=within)
+
+
+def binomial_tail(wrong: int, stopped: int, risk: float) -> float:
+    """The probability of so few wrong among the stopped, or fewer, if each is wrong with probability `risk`.
+
+    >>> round(binomial_tail(0, 58, 0.05), 4), round(binomial_tail(1, 2, 0.5), 4)
+    (0.051, 0.75)
+    """
+    logs = (
+        lgamma(stopped + 1) - lgamma(k + 1) - lgamma(stopped - k + 1) + k * log(risk) + (stopped - k) * log1p(-risk)
+        for k in range(wrong + 1)
+    )
+    return min(1.0, sum(map(exp, logs)))
+
+
+def _grid(n_classes: int) -> np.ndarray:
+    """(STEPS,) thresholds from strict to lax, denser where they are strict."""
+    laxest = 1.0 - 1.0 / n_classes
+    return 1.0 - np.geomspace(STRICTEST, laxest, STEPS)
+
+
+def _counts(predictions: np.ndarray, y: np.ndarray, grid: np.ndarray) -> list[tuple[int, int]]:
+    """For each threshold, how many cases would stop, and how many of these would be wrong."""
+    sure = predictions.max(axis=2)  # (n, steps)
+    right = predictions.argmax(axis=2) == y[:, None]
+    counts = []
+    for level in grid:
+        enough = sure >= level
+        stopped = enough.any(axis=1)
+        first = enough.argmax(axis=1)
+        counts.append((int(stopped.sum()), int((stopped & ~right[np.arange(len(y)), first]).sum())))
+    return counts
+
+
+def _best_begin(counts: list[tuple[int, int]], times: float, risk: float) -> int:
+    """The threshold that is likeliest to pass, if the rest of the cases, `times` as many, are like those counted."""
+    chances = [
+        binomial_tail(min(round((wrong + 0.5) * times), round(stopped * times)), round(stopped * times), risk)
+        for stopped, wrong in counts
+    ]
+    return int(np.argmin(chances))

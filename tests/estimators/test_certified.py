@@ -1,0 +1,71 @@
+"""Certified stopping from `fit` and `certify`."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from askless import DynamicClassifier, load
+from askless.core.stopping import Certified, Confidence, MaxCost
+from askless.exceptions import CertificationWarning
+from askless.methods import Greedy
+
+QUICK = Greedy(epochs=4, pretrain_epochs=8, hidden=(32,))
+
+
+def table(n, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 5))
+    y = np.where(x[:, 0] + x[:, 1] + 0.3 * rng.normal(size=n) > 0, "yes", "no")
+    return pd.DataFrame(x, columns=list("abcde")), pd.Series(y, name="label")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return DynamicClassifier(max_features=4, method=QUICK).fit(*table(1200))
+
+
+def test_certify_and_use(model):
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.1)
+    assert (rule.risk, rule.confidence, rule.within) == (0.1, 0.95, 4)
+    X, y = table(3000, seed=2)
+    t = model.rollout(X, stopping=rule)
+    stopped = np.array([reason.startswith("sure enough") for reason in t.stop_reason])
+    abstains = np.array(["abstains" in reason for reason in t.stop_reason])
+    assert (stopped ^ abstains).all()
+    assert stopped.any()
+    assert abstains.any()
+    wrong = model.classes_[t.predictions[:, -1].argmax(axis=1)] != y
+    assert wrong[stopped].mean() <= 0.1
+    assert wrong[abstains].mean() > wrong[stopped].mean()
+    assert t.n_asked[stopped].mean() < 4
+
+
+def test_what_cannot_be_promised_warns_and_abstains(model):
+    with pytest.warns(CertificationWarning, match="stops none"):
+        rule = model.certify(*table(100, seed=3), risk=0.01)
+    t = model.rollout(table(20)[0], stopping=rule)
+    assert all("abstains" in reason for reason in t.stop_reason)
+
+
+def test_at_fit_some_rows_are_held_out(tmp_path):
+    X, y = table(1500)
+    model = DynamicClassifier(max_features=4, method=QUICK, stopping=[MaxCost(3), Certified(0.1)]).fit(X, y)
+    limit, rule = model.model_.stopping
+    assert isinstance(limit, MaxCost)
+    assert rule.threshold is not None
+    assert rule.cases == 240  # 20 % of the rows are held out, and 20 % of these say where to begin
+    assert model.stopping[1] == Certified(0.1)  # a parameter stays what it was
+    model.save(tmp_path / "m.askless")
+    again = load(tmp_path / "m.askless")
+    assert again.model_.stopping == model.model_.stopping
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    talk = again.interview()
+    while not talk.done:
+        talk.answer(2.0)
+    assert talk.stop_reason.startswith("sure enough")
+
+
+def test_and_would_break_the_promise():
+    with pytest.raises(ValueError, match="&"):
+        DynamicClassifier(method=QUICK, stopping=Certified(0.1) & Confidence(0.8)).fit(*table(100))

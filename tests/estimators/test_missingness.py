@@ -1,0 +1,63 @@
+"""A warning where the gaps tell the label, and none where they do not."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from askless import DynamicClassifier, DynamicRegressor
+from askless.exceptions import MissingnessWarning
+from askless.methods import MutualInformation
+from askless.missingness import missingness_score
+
+QUICK = MutualInformation(epochs=1, hidden=(8,))
+
+
+def table(n=2000, seed=0, telling=0.0):
+    """Three columns; "lab" is missing more often where the label is 1, by so much."""
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame(rng.normal(size=(n, 3)), columns=["age", "lab", "scan"])
+    y = (x["age"] + rng.normal(size=n) > 0).astype(int).to_numpy()
+    x.loc[rng.random(n) < 0.3 + telling * (y - 0.5), "lab"] = np.nan
+    x.loc[rng.random(n) < 0.4, "scan"] = np.nan
+    return x, y
+
+
+def test_gaps_that_tell_the_label_are_named():
+    with pytest.warns(MissingnessWarning) as caught:
+        DynamicClassifier(max_features=2, method=QUICK).fit(*table(telling=0.5))
+    told = str(caught[0].message)
+    assert "AUROC 0.7" in told  # 0.5 + 0.5 / 2
+    assert "'lab', missing in 5" in told
+    assert "of class 1 and" in told or "of class 0 and" in told
+    assert "'scan'" not in told
+
+
+def test_gaps_by_chance_are_nothing_to_warn_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DynamicClassifier(max_features=2, method=QUICK).fit(*table())
+
+
+def test_a_regression_too():
+    x, _ = table()
+    y = np.where(x["lab"].isna(), 2.0, 0.0) + np.random.default_rng(1).normal(size=len(x))
+    with pytest.warns(MissingnessWarning, match=r"R² 0\.4.*'lab', without which the mean is"):
+        DynamicRegressor(max_features=2, method=QUICK).fit(x, y)
+
+
+def test_the_score_is_the_auroc_of_the_gap():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 4000)
+    present = rng.random((4000, 1)) < np.where(y == 1, 0.9, 0.5)[:, None]
+    half = slice(0, 2000), slice(2000, 4000)
+    score = missingness_score(present[half[0]], y[half[0]], present[half[1]], y[half[1]], 2)
+    there = present[half[1], 0]
+    exact = 0.5 + 0.5 * (there[y[half[1]] == 1].mean() - there[y[half[1]] == 0].mean())  # of two values
+    assert score == pytest.approx(exact)
+
+
+def test_nothing_missing():
+    present = np.ones((100, 3), dtype=bool)
+    assert missingness_score(present, np.arange(100) % 2, present, np.arange(100) % 2, 2) is None
