@@ -12,12 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from askless.asking import Asking
-<<<<<<< HEAD
-from askless.core import Costs, Grid, Precedence, Schema, StoppingRule, cost_model
-=======
 from askless.certification import certified_rules, held_for_proof
-from askless.core import Costs, Precedence, Schema, StoppingRule, cost_model
->>>>>>> reallife
+from askless.core import Costs, Grid, Precedence, Schema, StoppingRule, cost_model
 from askless.core.costs import split_costs
 from askless.core.precedence import checked_precedence
 from askless.core.stopping import as_rules, check_rules

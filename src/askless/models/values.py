@@ -55,14 +55,10 @@ class NetValue:
         return share * _entropy(softmax(self.predictor.outputs(state)))
 
     def config(self) -> dict[str, Any]:
-<<<<<<< HEAD
-        """The target's scale, and the networks'."""
+        """The target's scale, the noise, and the networks' own."""
         told = {} if self.predictor is None else self.predictor.config()
-        return {"scale": self.scale} | self.network.config() | {PREDICTOR + name: part for name, part in told.items()}
-=======
-        """The target's scale, and the noise."""
-        return {"scale": self.scale, "noise": self.noise}
->>>>>>> reallife
+        others = {PREDICTOR + name: part for name, part in told.items()}
+        return {"scale": self.scale, "noise": self.noise} | self.network.config() | others
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights of both networks, and the first values."""
