@@ -72,6 +72,15 @@ def test_other_prices_and_an_earlier_stop(service):
     assert (told["done"], told["stop_reason"]) == (True, "asked 3 features")
 
 
+def test_stopping_by_confidence_or_money(service):
+    sure = service.next({"answers": ANSWERS, "stopping": {"confidence": 0.0}}).json()
+    assert (sure["done"], sure["stop_reason"]) == (True, "confidence of 0 reached")
+    poor = service.next({"answers": ANSWERS, "stopping": {"max_cost": 4}}).json()
+    assert (poor["done"], poor["stop_reason"]) == (True, "nothing affordable left of 4")
+    told = service.next({"answers": ANSWERS, "stopping": {"max_cost": 1000, "confidence": 1.0}}).json()
+    assert not told["done"]
+
+
 def test_a_value_beyond_training_is_noted(service):
     notes = service.next({"answers": {"age": 120}}).json()["notes"]
     assert notes == ["'age' is beyond what training has seen (18 to 95)"]
@@ -102,7 +111,10 @@ BAD = [
     ({"answers": {}, "costs": {"agee": 1}}, "costs", "did you mean"),
     ({"answers": {}, "stopping": {"max_feature": 3}}, "stopping.max_feature", "did you mean 'max_features'"),
     ({"answers": {}, "stopping": {"max_features": 0}}, "stopping.max_features", "from 1"),
-    ({"answers": {}, "stopping": {"max_features": "x"}}, "stopping.max_features", "cannot be used"),
+    ({"answers": {}, "stopping": {"confidence": 1.5}}, "stopping.confidence", "a number from 0 to 1"),
+    ({"answers": {}, "stopping": {"max_features": 2.5}}, "stopping.max_features", "a whole number"),
+    ({"answers": {}, "stopping": {"spread": 1}}, "stopping.spread", "no such stopping rule"),
+    ({"answers": {}, "stopping": {"max_features": "x"}}, "stopping.max_features", "a whole number"),
     ({"answers": {}, "answer": {}}, None, "did you mean 'answers'"),
 ]
 

@@ -12,19 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Candidate, Interview, MaxFeatures
+from askless.core import Candidate, Interview
 from askless.core.costs import checked_price
-from askless.core.stopping import StoppingRule, list_rules, stopping_from_json
-from askless.hints import did_you_mean, listed
 from askless.service.answers import checked_answers
 from askless.service.errors import invalid
 from askless.service.models import ServedModel, label_text
+from askless.service.rules import DEAREST, read_rules
 
-__all__ = ["Terms", "begin", "budget_of", "leading", "predicted", "read_terms", "shares", "standing"]
+__all__ = ["Terms", "begin", "leading", "predicted", "read_terms", "shares", "standing"]
 
 LEADING = 5  # candidates that are shown
-MOST_QUESTIONS = 1_000_000
-DEAREST = 1e9  # a higher price is a mistake
 
 
 @dataclass(frozen=True)
@@ -66,9 +63,7 @@ def read_terms(model: ServedModel, data: Mapping[str, Any]) -> Terms:
         if not fits:
             raise invalid(f"the cost of {name!r} must be a number from 0 to {DEAREST:g}", f"costs.{name}")
     stopping = data.get("stopping", {})
-    if not isinstance(stopping, dict):
-        raise invalid("stopping must be an object of rules by name", "stopping")
-    _rules(stopping)
+    read_rules(model, stopping)
     known = checked_answers(model, data.get("known", {}), "known")
     return Terms(known, tuple(unavailable), {name: float(price) for name, price in costs.items()}, stopping)
 
@@ -86,7 +81,7 @@ def begin(model: ServedModel, terms: Terms) -> Interview:
     """An interview of one case on these terms."""
     if terms.plain:
         return model.fresh.copy()
-    budget, rules = _rules(terms.stopping)
+    budget, rules = read_rules(model, terms.stopping)
     return model.fitted.interview(
         known=terms.known,
         unavailable=terms.unavailable,
@@ -96,39 +91,9 @@ def begin(model: ServedModel, terms: Terms) -> Interview:
     )
 
 
-def _rules(stopping: Mapping[str, Any]) -> tuple[int | None, list[StoppingRule]]:
-    """The budget, and the other rules, of `{"max_features": 5, ...}`."""
-    budget: int | None = None
-    rules: list[StoppingRule] = []
-    for name, setting in stopping.items():
-        where = f"stopping.{name[:60]}"
-        whole = isinstance(setting, float) and setting.is_integer()  # JSON does not tell 3.0 from 3
-        try:
-            found = stopping_from_json({name: int(setting) if whole else setting})
-        except (TypeError, ValueError, OverflowError, RecursionError):
-            known = [*list_rules(), "and", "or"]
-            if name in known:
-                raise invalid(f"the setting of {name!r} cannot be used", where) from None
-            raise invalid(
-                f"there is no such stopping rule{did_you_mean(name, known)}; there is {listed(known)}", where
-            ) from None
-        if name == "max_features":
-            budget = getattr(found[0], "limit", 0)
-            if not 1 <= budget <= MOST_QUESTIONS:
-                raise invalid(f"max_features must be a whole number from 1 to {MOST_QUESTIONS}", where)
-        else:
-            rules.extend(found)
-    return budget, rules
-
-
 def leading(talk: Interview) -> tuple[Candidate, ...]:
     """The best candidates for the next question, the chosen one first."""
     return talk.candidates[:LEADING]
-
-
-def budget_of(talk: Interview) -> int | None:
-    """How many questions there are at most, if a rule says so."""
-    return min((rule.limit for rule in talk.rules if isinstance(rule, MaxFeatures)), default=None)
 
 
 def shares(candidates: Sequence[Candidate]) -> list[float]:

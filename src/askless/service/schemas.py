@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from askless.service.asking import DEAREST, MOST_QUESTIONS
 from askless.service.models import AskedPart, Models, ServedModel
+from askless.service.rules import DEAREST, rule_schemas
 
 __all__ = [
     "COMPONENTS",
@@ -171,12 +171,15 @@ def terms_schema(model: ServedModel, **more: Schema) -> Schema:
     """How an interview is to be led."""
     names = array({"enum": list(model.schema.names)})
     prices = {name: {"type": "number", "minimum": 0, "maximum": DEAREST} for name in model.schema.names}
-    rules = {"max_features": {"type": "integer", "minimum": 1, "maximum": MOST_QUESTIONS}}
+    rules = rule_schemas(model)
     properties = {
         "known": {**answers_schema(model), "description": "Known beforehand: free, and not counted."},
         "unavailable": {**names, "description": "Not to be asked for."},
         "costs": {**record(prices, optional=prices), "description": "Other prices than the model's."},
-        "stopping": {**record(rules, optional=rules), "description": "When to stop, besides the model's own rules."},
+        "stopping": {
+            **record(rules, optional=rules),
+            "description": "When to stop: the first of these rules to fire stops.",
+        },
     }
     return record({**more, **properties}, optional=properties)
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from askless.core import Interview
 from askless.service.answers import notes
-from askless.service.asking import budget_of, leading, predicted, shares
+from askless.service.asking import leading, predicted, shares
 from askless.service.interviews import Live
 from askless.service.models import AskedPart, ServedModel
+from askless.service.rules import budget_of
 
 __all__ = ["Field", "Line", "fields_of", "interview_view", "number_text", "shown_value"]
 
@@ -91,7 +92,7 @@ def interview_view(live: Live) -> dict[str, Any]:
     candidates = leading(talk)
     share = shares(candidates)
     top = max(share, default=1.0)
-    asked, budget = talk.count, budget_of(talk) or len(model.schema)
+    asked, budget = talk.count, budget_of(talk.rules) or len(model.schema)
     return {
         "id": live.id,
         "events": live.events,

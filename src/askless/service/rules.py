@@ -1,0 +1,70 @@
+"""The stopping rules that a request may name: numbers by rule, of which the first to fire stops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from askless.core import MaxFeatures
+from askless.core.stopping import StoppingRule, stopping_from_json
+from askless.hints import did_you_mean, listed
+from askless.service.errors import invalid
+from askless.service.models import ServedModel
+
+__all__ = ["DEAREST", "budget_of", "read_rules", "rule_schemas"]
+
+MOST_QUESTIONS = 1_000_000
+DEAREST = 1e9  # a higher price is a mistake
+
+Schema = dict[str, Any]
+
+
+def rule_schemas(model: ServedModel) -> dict[str, Schema]:
+    """By rule: what its number may be. Only rules that the model's predictions and scores can serve."""
+    fitted = model.fitted
+    chance = {"type": "number", "minimum": 0, "maximum": 1}
+    amount = {"type": "number", "minimum": 0, "maximum": DEAREST}
+    rules: dict[str, Schema] = {
+        "max_features": {"type": "integer", "minimum": 1, "maximum": MOST_QUESTIONS},
+        "max_cost": amount,
+    }
+    if fitted.classes:
+        rules["confidence"] = chance
+        if fitted.reference is not None:
+            rules["decision_stable"] = chance
+    elif getattr(fitted.predictor, "spread_weight", None) is not None:
+        rules["spread"] = amount
+    if getattr(fitted.policy, "informative", False):
+        rules["information_per_cost"] = amount
+    return rules
+
+
+def read_rules(model: ServedModel, stopping: Any) -> tuple[int | None, list[StoppingRule]]:
+    """The budget, and the other rules, of `{"max_features": 5, "confidence": 0.95}`, checked."""
+    if not isinstance(stopping, Mapping):
+        raise invalid("stopping must be an object of rules by name", "stopping")
+    known = rule_schemas(model)
+    budget: int | None = None
+    rules: list[StoppingRule] = []
+    for name, setting in stopping.items():
+        where = f"stopping.{name[:60]}"
+        if name not in known:
+            raise invalid(
+                f"there is no such stopping rule{did_you_mean(name, known)}; there is {listed(known)}", where
+            )
+        schema = known[name]
+        number = isinstance(setting, (int, float)) and not isinstance(setting, bool)
+        whole = schema["type"] == "number" or (number and float(setting).is_integer())  # 3.0 is 3 in JSON
+        if not number or not whole or not schema["minimum"] <= setting <= schema["maximum"]:
+            kind = "a whole number" if schema["type"] == "integer" else "a number"
+            raise invalid(f"{name} must be {kind} from {schema['minimum']} to {schema['maximum']:g}", where)
+        if name == "max_features":
+            budget = int(setting)
+        else:
+            rules.extend(stopping_from_json({name: setting}))
+    return budget, rules
+
+
+def budget_of(rules: tuple[StoppingRule, ...]) -> int | None:
+    """How many questions there are at most, if a rule says so."""
+    return min((rule.limit for rule in rules if isinstance(rule, MaxFeatures)), default=None)
