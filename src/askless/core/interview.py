@@ -200,9 +200,14 @@ class Interview:
             raise
         self._past.append(before)
 
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is something to take back: what was known beforehand is not."""
+        return len(self._past) > self._given
+
     def undo(self) -> None:
         """Take back the last answer, unknown, later or tell."""
-        if len(self._past) == self._given:
+        if not self.can_undo:
             raise InterviewError("there is nothing to undo")
         self._now = self._past.pop()
 

@@ -109,7 +109,7 @@ def interview_view(live: Live) -> dict[str, Any]:
         "price": None if question is None else number_text(question.cost),
         "done": talk.done,
         "reason": talk.stop_reason,
-        "can_undo": len(talk._past) > talk._given,
+        "can_undo": talk.can_undo,
         "candidates": [
             {
                 "text": model.text(model.schema.index(each.name)),
