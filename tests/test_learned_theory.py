@@ -16,7 +16,7 @@ def test_posterior_and_greedy_choice(name):
     """KL to the exact posterior and the choices' loss of information, over all states that the policy can visit."""
     problem = getattr(problems, name)()
     data = load_dataset(f"exact_{name}", n=ROWS, random_state=1)
-    model = DynamicClassifier(groups=data.groups or None).fit(data.frame, data.target).model_
+    model = DynamicClassifier(method="greedy", groups=data.groups or None).fit(data.frame, data.target).model_
 
     def state(partial):
         cases = model.encoder.transform(partial.values)
@@ -41,7 +41,7 @@ def test_conditional_mean_and_variance(name):
     """The same for a regression; squared errors and variances as shares of the target's variance."""
     problem = getattr(gaussian, name)()
     data = load_dataset(f"exact_{name}", n=ROWS, random_state=1)
-    model = DynamicRegressor(groups=data.groups or None).fit(data.frame, data.target)
+    model = DynamicRegressor(method="greedy", groups=data.groups or None).fit(data.frame, data.target)
     values, _ = problem.sample(4000, np.random.default_rng(2))
     t = model.rollout(values)
     budget, scale = t.order.shape[1], problem.covariance[-1, -1]

@@ -39,7 +39,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         max_features: int | None = None,
-        method: str | Method = "greedy",
+        method: str | Method = "auto",
         groups: Mapping[str, Sequence[Any]] | None = None,
         costs: Costs | None = None,
         stopping: StoppingRule | Sequence[StoppingRule] | None = None,

@@ -22,7 +22,7 @@ from tests.estimators.conftest import GROUPS
 def fitted(messy):
     X, y, _ = messy
     costs = {"blood pressure": 5, "lab": 20.0}
-    return DynamicClassifier(max_features=4, groups=GROUPS, costs=costs).fit(X, y)
+    return DynamicClassifier(max_features=4, method="greedy", groups=GROUPS, costs=costs).fit(X, y)
 
 
 def test_a_good_model_with_default_settings(fitted, messy):
@@ -37,13 +37,13 @@ def test_a_good_model_with_default_settings(fitted, messy):
 def test_breast_cancer_needs_three_questions():
     data = load_dataset("breast_cancer")
     test = np.arange(len(data.target)) % 3 == 0
-    model = DynamicClassifier(max_features=3).fit(data.frame[~test], data.target[~test])
+    model = DynamicClassifier(max_features=3, method="greedy").fit(data.frame[~test], data.target[~test])
     assert model.curve(data.frame[test], data.target[test])["score"].iloc[-1] > 0.97
 
 
 def test_regression_predicts_with_honest_spread(messy):
     X, _, score = messy
-    model = DynamicRegressor(max_features=5, groups=GROUPS).fit(X[:300], score[:300])
+    model = DynamicRegressor(max_features=5, method="greedy", groups=GROUPS).fit(X[:300], score[:300])
     assert model.score(X[300:], score[300:]) > 0.4
     said = []
     for row in range(300, 400):
@@ -155,7 +155,7 @@ def test_missing_answer_asks_and_learns_nothing(messy, quick):
 
 def test_imbalanced_classes_are_calibrated(quick):
     data = load_dataset("exact_noisy_tests", n=4000, random_state=1)
-    model = DynamicClassifier().fit(data.frame, data.target)
+    model = DynamicClassifier(method="greedy").fit(data.frame, data.target)
     p = model.predict_proba(data.frame)[:, 1]
     assert abs(p.mean() - data.target.mean()) < 0.02
 
@@ -318,5 +318,5 @@ def test_rare_values_are_no_first_question_when_asking_them_may_fail(quick):
     X = pd.DataFrame(
         {"rare": np.where(rng.random(1500) < 0.05, y, np.nan), "good": np.where(rng.random(1500) < 0.9, y, 1 - y)}
     )
-    t = DynamicClassifier(max_features=1, missing="answer").fit(X, y).rollout(X)
+    t = DynamicClassifier(max_features=1, method="greedy", missing="answer").fit(X, y).rollout(X)
     assert set(t.order[:, 0]) == {1}

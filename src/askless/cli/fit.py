@@ -41,6 +41,7 @@ panels.json:  {"blood": {"sugar": 3, "cholesterol": 5}}          prices once one
 order.json:   {"biopsy": ["consent", "scan"]}                    what is asked only after what
 
 methods:
+  auto:      greedy, value and forward_selection are fitted, and the best on held-out rows is kept
   dynamic:   greedy, value, cmi_marginal, cmi_pvae, opportunistic
   static:    forward_selection, mutual_information, permutation, sage, deeplift, integrated_gradients,
              concrete_autoencoder, stochastic_gates, lassonet
@@ -76,7 +77,7 @@ def add(commands: Commands) -> None:
         "training to score the model on (default: 0.2); 0 trains on all rows and prints no score")  # fmt: skip
     add("--validation", metavar="FILE", help="another table, on which training chooses the best weights; otherwise "
         "it holds out a fifth of its rows")  # fmt: skip
-    add("--method", default="greedy", metavar="NAME", help="how to learn (default: greedy); others are listed below")
+    add("--method", default="auto", metavar="NAME", help="how to learn (default: auto, the best of some); all are listed below")
     add("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="settings of the method, such as "
         "hidden=[256,256] or epochs=50")  # fmt: skip
     add("--seed", type=natural, default=0, help="the same seed gives the same model (default: 0)")

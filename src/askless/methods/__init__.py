@@ -4,6 +4,7 @@ A new method is one file and one line here; the checks, the command line and the
 """
 
 from askless.methods.all_features import AllFeatures
+from askless.methods.auto import Auto
 from askless.methods.base import Fitted, Method, find_method, list_methods
 from askless.methods.center_crop import CenterCrop
 from askless.methods.cmi_marginal import CmiMarginal
@@ -26,6 +27,7 @@ from askless.methods.value import Value
 
 __all__ = [
     "AllFeatures",
+    "Auto",
     "CenterCrop",
     "CmiMarginal",
     "CmiPvae",

@@ -19,7 +19,7 @@ DYNAMIC = "dynamic"  # the answers decide what is asked next
 CONTROLS = "controls"  # not contenders: what nothing, everything, or knowing the truth is worth
 
 KINDS: dict[str, tuple[str, ...]] = {
-    DYNAMIC: ("greedy", "value", "cmi_marginal", "cmi_pvae", "opportunistic"),
+    DYNAMIC: ("auto", "greedy", "value", "cmi_marginal", "cmi_pvae", "opportunistic"),
     STATIC: (
         "permutation",
         "sage",
