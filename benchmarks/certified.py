@@ -30,7 +30,7 @@ COLUMNS = ("data set", "cases", "promised", "broken", "error", "stopped", "asked
 INTRODUCTION = f"""# Certified stopping over repeated splits
 
 A model is fitted once (`greedy`, {BUDGET} features). The rows that it has not seen are split, {SPLITS} times,
-at random into cases that certify the rule, with a confidence of {CONFIDENCE:g}, and cases on which it is tried. *Broken* is
+at random into cases that certify the rule (confidence {CONFIDENCE:g}) and cases on which it is tried. *Broken* is
 the share of splits in which more of the cases that stopped were wrong than promised. *Asked* is the mean number of
 questions of the cases that stopped; *fixed* is the smallest budget with as low an error, if all of the same cases are
 asked as many questions. The other cases abstain. `python benchmarks/certified.py` writes this page.
