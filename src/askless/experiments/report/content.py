@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from askless.experiments.report import figures, words
+from askless.experiments.report import figures, money, words
 from askless.experiments.report.grids import Grid, calibration_grid, lead_grid, resource_grid, score_grid
 from askless.experiments.report.kinds import CONTROLS, HEAT_MAPS
 from askless.experiments.report.leads import leads_over
@@ -93,6 +93,9 @@ def _tables(study: Study, against: str | None, leads: dict[tuple[str, str], Lead
     yield "Scores", words.about_scores(study), score_grid(study), words.published_notes(study)
     if against is not None and leads:
         yield f"Lead of {against}", words.about_leads(study, against, leads), lead_grid(study, leads), []
+    spending = money.money_grid(study)
+    if spending:
+        yield "Money", money.about_money(study), spending, []
     calibration = calibration_grid(study)
     if calibration:
         yield "Calibration", words.about_calibration(), calibration, []
@@ -114,6 +117,10 @@ def _figures(
     label = subject.metric_label
     alt = f"{label} against features asked, {subject.name}"
     yield Picture(f"{anchor}-curves.png", alt, words.about_curves(subject), *curves(subject.metric.__name__, label))
+    if money.priced(subject):
+        alt = f"{label} against money, {subject.name}"
+        drawn_money = money.money_figure(study, subject, against)
+        yield Picture(f"{anchor}-money.png", alt, f"{alt}.", drawn_money, (drawn_money,))
     if subject.classifies:
         alt = f"calibration error against features asked, {subject.name}"
         drawn = curves("ece", "expected calibration error ×100")
