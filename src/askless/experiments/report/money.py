@@ -49,9 +49,9 @@ def money_grid(study: Study) -> Grid:
 def about_money(study: Study) -> str:
     """How to read the table and the figures."""
     return (
-        "The mean over fourteen amounts of money, from 2 % to all of what the features of a data set cost, and below "
-        "it the best score and the smallest amount that it was had for. Each case may spend as much; what is too dear "
-        "for it is passed over. Methods that ignore costs are fitted, and ask, without regard to prices, and pay them."
+        "The mean over fourteen amounts of money, from 2 % to all of what the features of a data set cost; below it, "
+        "the best score and the smallest amount that it was had for. Each case may spend as much; what is too dear "
+        "for it is passed over. Methods that ignore costs are fitted, and ask, without regard to prices; they pay."
     )
 
 
