@@ -55,6 +55,11 @@ def test_a_worthless_feature_is_not_flattered_by_its_price():
     assert asked(Given(0.5, np.nan, 0.4, -1.0), cheap)[0][:2] == [0, 2]  # no number, and less than nothing
 
 
+def test_what_is_free_has_less_to_prove():
+    dear = [1.0, 0.0, 2.0, 0.0]
+    assert asked(Given(0.5, 0.02, 0.4, 0.001, noise=0.2), dear)[0] == [1, 0, 2, 3]  # 4 % of the best, and 0.2 %
+
+
 def test_scores_without_a_unit_stay_as_they_are():
     policy = Given(0.4, 0.3, 0.0, 0.2)
     policy.informative = False

@@ -118,7 +118,10 @@ def test_other_budgets_rules_prices_and_masks(fitted, messy):
     assert fitted.rollout(X, max_features=2).order.shape == (400, 2)
     t = fitted.rollout(X, stopping=MaxFeatures(1))
     assert set(t.stop_reason) == {"asked 1 feature"}
-    assert fitted.rollout(X, costs={"age": 3}).cost.max() <= 3 + 3
+    dear = {"blood pressure": 100.0, "lab": 0.0}  # what is not named keeps its price
+    t, usual = fitted.rollout(X, costs=dear), fitted.rollout(X)
+    assert (t.order == usual.order).all()  # a fitted greedy policy does not look at prices again
+    assert t.cost[0, -1] == sum({**dict.fromkeys(X, 1.0), **dear}.get(name, 1.0) for name in t.names(0))
     t = fitted.rollout(X, available=["age", "sex"])
     assert set(np.unique(t.order)) <= {-1, 0, 1}
     known = np.zeros((400, 6), dtype=bool)

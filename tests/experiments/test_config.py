@@ -194,3 +194,23 @@ def test_the_experiments_that_come_with_the_project_are_right(path):
 
 def test_the_paper_s_experiments_are_there():
     assert {path.stem for path in EXPERIMENTS} >= {"paper-tabular", "paper-ablation", "paper-standins", "sefa"}
+
+
+def test_prices_can_be_ignored_on_a_data_set(tmp_path):
+    path = tmp_path / "e.toml"
+    path.write_text(
+        'name = "e"\nseeds = [0]\nmethods = ["greedy", { name = "greedy", label = "blind", costs = "ignored" }]\n'
+        'datasets = ["heart", { name = "thyroid", costs = "ignored" }]\n'
+    )
+    told = {(task.dataset, task.label): task.costs for task in read_experiment(path).tasks()}
+    assert told == {
+        ("heart", "greedy"): "used",
+        ("heart", "blind"): "ignored",
+        ("thyroid", "greedy"): "ignored",
+        ("thyroid", "blind"): "ignored",
+    }
+    path.write_text(
+        path.read_text().replace('{ name = "thyroid", costs = "ignored" }', '{ name = "heart", costs = "no" }')
+    )
+    with pytest.raises(ExperimentError, match="must be one of 'used', 'ignored'"):
+        read_experiment(path)

@@ -77,7 +77,7 @@ def add(commands: Commands) -> None:
         "training to score the model on (default: 0.2); 0 trains on all rows and prints no score")  # fmt: skip
     add("--validation", metavar="FILE", help="another table, on which training chooses the best weights; otherwise "
         "it holds out a fifth of its rows")  # fmt: skip
-    add("--method", default="auto", metavar="NAME", help="how to learn (default: auto, the best of some); all are listed below")
+    add("--method", default="auto", metavar="NAME", help="how to learn (default: auto); all are listed below")
     add("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="settings of the method, such as "
         "hidden=[256,256] or epochs=50")  # fmt: skip
     add("--seed", type=natural, default=0, help="the same seed gives the same model (default: 0)")

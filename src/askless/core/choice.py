@@ -19,6 +19,7 @@ from askless.core.stopping import StoppingRule
 __all__ = ["ceiling_of", "choose", "close", "decide", "narrowed", "pick_best", "ranked_scores", "weigh", "weighed"]
 
 LOWEST = -3.4e38  # a score above this is a number, and higher than NaN and minus infinity count
+FREE_NOISE = 0.01  # of what is free a smaller share of the best candidate's information is enough
 FREE = 1e-12  # stands for a price of nothing, so that free questions come first and the best of them before others
 
 
@@ -73,7 +74,7 @@ def weigh(information: Array, prices: Array, allowed: Array, noise: float = 0.0)
     """(n, features) information above the noise for each unit of money; what is worthless comes last.
 
     `noise` is a share of the best candidate's information. What lies below that is not told apart from nothing: no
-    low price makes up for it, and the cheapest of it comes first.
+    low price makes up for it, and the cheapest of it comes first. What is free has less to prove.
 
     >>> weigh(np.array([[0.4, 0.3, 0.0]]), np.array([[2.0, 1.0, 0.1]]), np.ones((1, 3), dtype=bool)).tolist()
     [[0.2, 0.3, -0.1]]
@@ -82,8 +83,9 @@ def weigh(information: Array, prices: Array, allowed: Array, noise: float = 0.0)
     prices = xp.astype(prices, information.dtype, copy=False)
     zero = xp.zeros_like(information)
     information = xp.where(allowed & (information > 0), information, zero)  # NaN tells nothing
-    gain = information - noise * xp.max(information, axis=1, keepdims=True)
     free = xp.full_like(prices, FREE)
+    share = xp.where(prices > free, xp.full_like(prices, noise), xp.full_like(prices, min(noise, FREE_NOISE)))
+    gain = information - share * xp.max(information, axis=1, keepdims=True)
     return xp.where(gain > 0, gain / xp.where(prices > free, prices, free), -prices)
 
 

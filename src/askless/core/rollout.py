@@ -90,11 +90,12 @@ def rollout(
             steps.append(pick)
             predictions.append(prediction)
             costs_so_far.append(spent)
+    reasons = np.array([*(stop_reason(rules, i) for i in range(len(rules))), stop_reason(rules, -1)], dtype=object)
     t = Trajectory(
         order=to_numpy(xp.stack(steps, axis=1)) if steps else np.empty((n, 0), dtype=np.int64),
         predictions=to_numpy(xp.stack(predictions, axis=1)),
         cost=to_numpy(xp.stack(costs_so_far, axis=1)),
-        stop_reason=np.array([stop_reason(rules, i) for i in to_numpy(fired).tolist()], dtype=object),
+        stop_reason=reasons[to_numpy(fired)],
         feature_names=schema.names,
     )
     return _without_gaps(t) if batch > 1 and steps else t

@@ -24,18 +24,21 @@ TOP = (
     "max_features",
     "rows",
     "missing",
+    "costs",
     "metric",
     "options",
     "split",
     "quick",
 )
-OF_DATASET = ("name", "options", "max_features", "missing", "rows", "metric", "seeds", "methods", "split")
+OF_DATASET = ("name", "options", "max_features", "missing", "costs", "rows", "metric", "seeds", "methods", "split")
 OF_METHOD = ("name", "label", "options", "costs")
 OF_SPLIT = ("test", "validation", "seed")
 OF_QUICK = ("seeds", "max_features", "rows", "datasets", "methods", "options")
 DRAWN = ("n", "random_state")  # options of a data set that change nothing but its rows
 
 Missing = Literal["skip", "answer"]
+Prices = Literal["used", "ignored"]
+PRICES = ("used", "ignored")
 Choice = TypeVar("Choice")
 
 
@@ -58,6 +61,7 @@ class TableChoice:
     seeds: tuple[int, ...]
     split: Shares
     missing: Missing = "skip"
+    costs: Prices = "used"
     rows: int | None = None
     metric: str | None = None
     methods: tuple[str, ...] | None = None  # labels; None for all
@@ -70,7 +74,7 @@ class MethodChoice:
     name: str
     label: str
     options: dict[str, Any]
-    costs: Literal["used", "ignored"] = "used"
+    costs: Prices = "used"
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class Experiment:
                 split_seed=seed if table.split.seed is None else table.split.seed,
                 missing=table.missing,
                 rows=table.rows,
-                costs=method.costs,
+                costs="ignored" if "ignored" in (table.costs, method.costs) else "used",
             )
             for seed in seeds
             for table in self.datasets
@@ -146,7 +150,7 @@ def _methods(top: Section) -> tuple[MethodChoice, ...]:
         options = dict(section.section("options").data)
         name = str(section.data["name"])
         _checked(section, name, lambda name=name, options=options: configured_method(name, options))  # type: ignore[misc]
-        costs = cast(Literal["used", "ignored"], section.word("costs", ("used", "ignored"), "used"))
+        costs = cast(Prices, section.word("costs", PRICES, "used"))
         label = section.text("label") or default_label(name, options) + ("" if costs == "used" else ", costs ignored")
         chosen.append(MethodChoice(name, label, options, costs))
     methods = _distinct(chosen)
@@ -211,6 +215,7 @@ def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) 
         section.wholes("seeds", 0) or _seeds(top),
         _shares(section.section("split"), _shares(top.section("split"), Shares())),
         cast(Missing, section.word("missing", ("skip", "answer"), top.word("missing", ("skip", "answer"), "skip"))),
+        cast(Prices, section.word("costs", PRICES, top.word("costs", PRICES, "used"))),
         rows,
         shown,
         _selected(section, "methods", methods),

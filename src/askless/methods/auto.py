@@ -26,9 +26,10 @@ class Auto(NetMethod):
     """Fits several methods and keeps the one with the lowest validation loss.
 
     No method is the best on every table: where the answers change what to ask next, a policy that learns from them
-    wins; where they do not, a good static order is as good and steadier. The loss is the mean over the budgets, or over
-    money where questions have prices, of real roll-outs; on the validation rows the result is never worse than the best
-    of the methods tried. It takes as long as all of them together. Choose it when you have no reason to choose another.
+    wins; where they do not, a good static order is as good and steadier. The loss is the mean over the budgets (of
+    money, where questions have prices) of real roll-outs; on the validation rows the result is never worse than the
+    best of the methods tried. It takes as long as all of them together. Choose it when you have no reason to choose
+    another.
 
     Parameters
     ----------

@@ -89,9 +89,7 @@ class NetPredictor:
     def predict(self, state: State) -> Array:
         """(n, classes) probabilities, or (n, 1) means."""
         outputs = self.network.outputs(state)
-        if self.classes and self.temperatures is not None:
-            outputs = outputs / self._temperature(state, outputs)
-        told = softmax(outputs) if self.classes else self._mean(outputs)
+        told = softmax(outputs, self._temperature(state, outputs)) if self.classes else self._mean(outputs)
         return told[None] if type(state.told) is Answer else or_else(self.prior, told, state)
 
     def _mean(self, outputs: Array) -> Array:
@@ -109,21 +107,21 @@ class NetPredictor:
         xp = array_namespace(hidden)
         weight = constant_like(self.spread_weight, hidden, dtype=hidden.dtype)
         spread = xp.exp(0.5 * (hidden @ weight[:-1] + weight[-1])) * self.scale
-        spread = spread if hidden.ndim > 1 else spread[None]
-        if self.temperatures is None:
-            return spread
         temperature = self._temperature(state, hidden)
-        return spread * (temperature[:, 0] if hidden.ndim > 1 else temperature)
+        if temperature is not None:
+            spread = spread * (temperature[:, 0] if hidden.ndim > 1 else temperature)
+        return spread if hidden.ndim > 1 else spread[None]
 
     def _temperature(self, state: State, like: Array) -> Array:
-        """(n, 1) by how much is known of each case; (1,) of a single one."""
-        assert self.temperatures is not None
-        if isinstance(like, np.ndarray):
-            count = known_count(state)
-            return self.temperatures[count : count + 1] if isinstance(count, int) else self.temperatures[count, None]
-        xp = array_namespace(like)
-        count = xp.sum(xp.astype(state.known, xp.int64), axis=1)
-        return constant_like(self.temperatures, like, dtype=like.dtype)[count][:, None]
+        """(n, 1) by how much is known of each case; a number for a single one; None where it is always 1."""
+        if self.temperatures is None:
+            return None
+        if not isinstance(like, np.ndarray):
+            xp = array_namespace(like)
+            count = xp.sum(xp.astype(state.known, xp.int64), axis=1)
+            return constant_like(self.temperatures, like, dtype=like.dtype)[count][:, None]
+        known = known_count(state)
+        return self.temperatures.item(known) if isinstance(known, int) else self.temperatures[known, None]
 
     def config(self) -> dict[str, Any]:
         """The task, the target's scale, and the network's."""
@@ -195,20 +193,24 @@ def or_else(blank: np.ndarray | None, outputs: Array, state: State) -> Array:
     return outputs
 
 
-def softmax(logits: Array) -> Array:
-    """Over the last axis."""
+def softmax(logits: Array, temperature: Array | float | None = None) -> Array:
+    """Over the last axis, of the logits divided by the temperature: (n, 1), or a number for a single case."""
     if not isinstance(logits, np.ndarray):
         xp = array_namespace(logits)
+        logits = logits if temperature is None else logits / temperature
         raised = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
         return raised / xp.sum(raised, axis=1, keepdims=True)
     if logits.ndim == 1:  # a single case: Python is faster than five calls of numpy
         numbers = logits.tolist()
         most = max(numbers)
-        powers = [exp(number - most) for number in numbers]
+        if temperature is None:
+            powers = [exp(number - most) for number in numbers]
+        else:
+            powers = [exp((number - most) / temperature) for number in numbers]
         total = sum(powers)
         return np.array([power / total for power in powers], logits.dtype)
-    across = np.ascontiguousarray(logits.T)  # (outputs, n): numpy works along long rows
-    across -= across.max(axis=0)
+    across = np.ascontiguousarray((logits if temperature is None else logits / temperature).T)
+    across -= across.max(axis=0)  # (outputs, n): numpy works along long rows
     np.exp(across, out=across)
     across /= across.sum(axis=0)
     return across.T

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from askless.experiments.report import figures, words
+from askless.experiments.report import figures, money, words
 from askless.experiments.report.grids import (
     Grid,
     calibration_grid,
@@ -103,6 +103,9 @@ def _tables(study: Study, against: str | None, leads: dict[tuple[str, str], Lead
     relevant = relevant_grid(study)
     if relevant:
         yield "Steps to what matters", words.about_relevant(study), relevant, []
+    spending = money.money_grid(study)
+    if spending:
+        yield "Money", money.about_money(study), spending, []
     calibration = calibration_grid(study)
     if calibration:
         yield "Calibration", words.about_calibration(), calibration, []
@@ -124,6 +127,10 @@ def _figures(
     label = subject.metric_label
     alt = f"{label} against features asked, {subject.name}"
     yield Picture(f"{anchor}-curves.png", alt, words.about_curves(subject), *curves(subject.metric.__name__, label))
+    if money.priced(subject):
+        alt = f"{label} against money, {subject.name}"
+        drawn_money = money.money_figure(study, subject, against)
+        yield Picture(f"{anchor}-money.png", alt, f"{alt}.", drawn_money, (drawn_money,))
     if subject.classifies:
         alt = f"calibration error against features asked, {subject.name}"
         drawn = curves("ece", "expected calibration error ×100")

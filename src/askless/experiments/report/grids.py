@@ -14,7 +14,17 @@ from askless.experiments.report.numbers import Scale, amount, duration, scale_of
 from askless.experiments.report.statistics import t_interval
 from askless.experiments.report.study import Entry, Row, Study, Subject
 
-__all__ = ["TITLES", "Cell", "Grid", "calibration_grid", "lead_grid", "relevant_grid", "resource_grid", "score_grid"]
+__all__ = [
+    "TITLES",
+    "Cell",
+    "Grid",
+    "calibration_grid",
+    "lead_grid",
+    "make_grid",
+    "relevant_grid",
+    "resource_grid",
+    "score_grid",
+]
 
 DASH = "–"
 TITLES = {STATIC: "Static: one order for all cases", DYNAMIC: "Dynamic: the answers decide", CONTROLS: "Controls"}
@@ -43,7 +53,7 @@ class Grid:
         return bool(self.columns and self.groups)
 
 
-def _grid(
+def make_grid(
     study: Study, subjects: list[Subject], head: Callable[[Subject], str], cell: Callable[[Subject, Entry], Cell]
 ) -> Grid:
     """Fill the table; a method that was not run on a data set has a dash there, and none at all has no row."""
@@ -80,7 +90,7 @@ def score_grid(study: Study) -> Grid:
             scale.number(estimate.mean), scale.plus_minus(estimate), "; ".join(small), bold=label in subject.best
         )
 
-    return _grid(study, list(study.subjects), words.head, cell)
+    return make_grid(study, list(study.subjects), words.head, cell)
 
 
 def lead_grid(study: Study, leads: dict[tuple[str, str], Lead]) -> Grid:
@@ -98,7 +108,7 @@ def lead_grid(study: Study, leads: dict[tuple[str, str], Lead]) -> Grid:
         main = subject.scale.number(lead.score.mean, signed=True)
         return Cell(main, small=below, bold=lead.score.beyond_chance)
 
-    return _grid(study, list(study.subjects), lambda subject: subject.metric_label, cell)
+    return make_grid(study, list(study.subjects), lambda subject: subject.metric_label, cell)
 
 
 def calibration_grid(study: Study) -> Grid:
@@ -111,7 +121,7 @@ def calibration_grid(study: Study) -> Grid:
         return Cell(ECE.number(estimate.mean), ECE.plus_minus(estimate))
 
     classified = [subject for subject in study.subjects if subject.classifies]
-    return _grid(study, classified, lambda subject: "ECE ×100", cell)
+    return make_grid(study, classified, lambda subject: "ECE ×100", cell)
 
 
 def relevant_grid(study: Study) -> Grid:
@@ -133,7 +143,7 @@ def relevant_grid(study: Study) -> Grid:
     def knows(subject: Subject) -> bool:
         return all("relevant" in run.result for entry in subject.entries.values() for run in entry.runs)
 
-    return _grid(study, [subject for subject in study.subjects if knows(subject)], head, cell)
+    return make_grid(study, [subject for subject in study.subjects if knows(subject)], head, cell)
 
 
 def resource_grid(study: Study) -> Grid:
@@ -144,7 +154,7 @@ def resource_grid(study: Study) -> Grid:
         speed = rows_per_second(entry)
         return Cell(duration(float(fit)), small=f"{amount(speed)} cases/s; {amount(float(memory))} MB")
 
-    return _grid(study, list(study.subjects), lambda subject: "CPU time of a fit", cell)
+    return make_grid(study, list(study.subjects), lambda subject: "CPU time of a fit", cell)
 
 
 def rows_per_second(entry: Entry) -> float:
