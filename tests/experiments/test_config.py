@@ -212,5 +212,5 @@ def test_prices_can_be_ignored_on_a_data_set(tmp_path):
     path.write_text(
         path.read_text().replace('{ name = "thyroid", costs = "ignored" }', '{ name = "heart", costs = "no" }')
     )
-    with pytest.raises(ExperimentError, match="must be one of 'used', 'ignored'"):
+    with pytest.raises(AsklessError, match="must be one of 'used', 'ignored'"):
         read_experiment(path)
