@@ -41,7 +41,7 @@ panels.json:  {"blood": {"sugar": 3, "cholesterol": 5}}          prices once one
 order.json:   {"biopsy": ["consent", "scan"]}                    what is asked only after what
 
 methods:
-  auto:      greedy, value and forward_selection are fitted, and the best on held-out rows is kept
+  default:   auto, which fits greedy, value and forward_selection and keeps the best on held-out rows
   dynamic:   greedy, value, cmi_marginal, cmi_pvae, opportunistic
   static:    forward_selection, mutual_information, permutation, sage, deeplift, integrated_gradients,
              concrete_autoencoder, stochastic_gates, lassonet
