@@ -13,7 +13,6 @@ from askless.models.networked import build_network, or_else, softmax
 
 __all__ = ["NetValue"]
 
-NOISE = 0.2  # unless learned
 PREDICTOR = "predictor_"  # in front of the names of its arrays
 
 
@@ -26,6 +25,7 @@ class NetValue:
     """
 
     informative = True  # scores are information, which can be weighed against prices
+    noise = 0.2  # share of the best candidate's value: no low price makes up for a smaller one, which is mostly noise
 
     def __init__(
         self,
@@ -34,13 +34,11 @@ class NetValue:
         predictor: NetworkLike | None = None,
         scale: float = 1.0,
         first: np.ndarray | None = None,
-        noise: float = NOISE,
     ) -> None:
         self.network = network
         self.predictor = predictor  # of the classes; None for a regression
         self.scale = scale  # of a regression's target
         self.first = first  # (features,) values where nothing is known
-        self.noise = noise  # share of the best candidate's value below which no low price makes up for a low value
 
     def score(self, state: State) -> Array:
         """(n, features) the value of each question."""
@@ -55,10 +53,10 @@ class NetValue:
         return share * _entropy(softmax(self.predictor.outputs(state)))
 
     def config(self) -> dict[str, Any]:
-        """The target's scale, the noise, and the networks' own."""
+        """The target's scale, and the networks' own."""
         told = {} if self.predictor is None else self.predictor.config()
         others = {PREDICTOR + name: part for name, part in told.items()}
-        return {"scale": self.scale, "noise": self.noise} | self.network.config() | others
+        return {"scale": self.scale} | self.network.config() | others
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights of both networks, and the first values."""
@@ -82,10 +80,7 @@ class NetValue:
             raise ValueError(f"there are first values of shape {first.shape} for {network.n_outputs} features")
         if predictor is not None and predictor.n_features != network.n_features:
             raise ValueError("the value network and the predictor have different features")
-        scale, noise = float(config["scale"]), float(config["noise"])
-        if not 0.0 <= noise < 1.0:
-            raise ValueError(f"the noise of the values is {noise}")
-        return cls(network, predictor=predictor, scale=scale, first=first, noise=noise)
+        return cls(network, predictor=predictor, scale=float(config["scale"]), first=first)
 
 
 def _entropy(chances: Array) -> Array:

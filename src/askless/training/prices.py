@@ -16,11 +16,12 @@ from askless.training.subsets import Sampler
 __all__ = ["affordable", "gain_per_price", "paid_sets", "price_rates", "static_rates", "with_little_money"]
 
 FREE = 0.1  # what is free counts as this share of the lowest price, so that a ratio to it is a number
+TEMPER = 0.5  # a full ratio buys many cheap answers, whose small gains are mostly noise
 SHORT = 0.3  # share of the training states that cannot pay for everything
 
 
 def price_rates(problem: Problem, states: States) -> Tensor | None:
-    """(b, features) the mean price over that of each question next; None where all questions cost the same."""
+    """(b, features) what to multiply gains with, more for a cheaper question; None where all cost the same."""
     if not problem.priced:
         return None
     if getattr(problem.costs, "fixed", False):
@@ -78,5 +79,5 @@ def with_little_money(states: States, problem: Problem, generator: torch.Generat
 def _rates(problem: Problem, prices: np.ndarray) -> np.ndarray:
     paid = problem.first_prices[problem.first_prices > 0]
     floor = FREE * float(paid.min()) if len(paid) else 1.0
-    rates: np.ndarray = problem.mean_price / np.maximum(prices, floor)
+    rates: np.ndarray = (problem.mean_price / np.maximum(prices, floor)) ** TEMPER
     return rates

@@ -7,7 +7,6 @@ import torch
 from askless.methods.base import Fitted
 from askless.methods.value.learner import ValueLearner
 from askless.methods.value.method import Value
-from askless.models import NetPredictor, NetValue
 from askless.nn import Dropout
 from askless.training import (
     Chains,
@@ -25,12 +24,10 @@ from askless.training import (
     seldom_validated,
     train,
     training_summary,
-    validation_loss,
 )
 
 __all__ = ["fit_value"]
 
-NOISES = (0.2, 0.02, 0.05, 0.1, 0.4)  # shares of the best value; of equals the first is taken
 POLISH_SHARE, POLISH_LR = 0.4, 2e-3  # of the epochs, and the learning rate, of the last phase
 
 
@@ -76,10 +73,7 @@ def fit_value(
         last = learner(None)
         last.refine_first()
         policy = last.policy(module)
-        predictor = exported_predictor(module.predictor, problem)
-        if problem.priced:
-            policy.noise = _least_loss(policy, predictor, problem)
-        predictor = calibrated(predictor, policy, problem)
+        predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
     return Fitted(policy, predictor, history, training_summary(history))
 
 
@@ -112,12 +106,3 @@ def _polish(method: Value, learner: ValueLearner, epochs: int) -> Phase:
         keep_best_of="values",
         **seldom_validated(epochs),
     )
-
-
-def _least_loss(policy: NetValue, predictor: NetPredictor, problem: Problem) -> float:
-    """The noise of the values that serves best on the validation rows, with little money and with more."""
-    losses = {}
-    for noise in NOISES:
-        policy.noise = noise
-        losses[noise] = validation_loss(policy, predictor, problem)
-    return min(losses, key=lambda noise: losses[noise])
