@@ -7,7 +7,8 @@ smooth function of how many features are known, fitted on the validation rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -34,49 +35,68 @@ Losses = Callable[[Tensor], Tensor]
 """From the log temperature of each state (s,) to its loss (s,)."""
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """What the predictor says in partial records of the validation rows."""
+
+    outputs: np.ndarray  # (s, outputs) logits, or means
+    hidden: np.ndarray  # (s, hidden) what a regression's last layer sees; nothing for classes
+    known: np.ndarray  # (s,) how many features are known
+    row: np.ndarray  # (s,) the validation row
+
+
 def calibrated(predictor: NetPredictor, policy: Policy, problem: Problem) -> NetPredictor:
     """The predictor with temperatures, if these help on validation rows; a regression's gets its spread first."""
     with one_thread():
-        states, row = _states(predictor, policy, problem)
+        seen = _seen(predictor, policy, problem)
         _, y = problem.validation_sample
         fold = np.random.default_rng(0).permutation(len(y)) % FOLDS  # (n,) of each row
-        known = torch.from_numpy(states.known.sum(axis=1))
         if problem.task == "classification":
-            losses = _class_losses(predictor, states, y[row])
+            losses = _class_losses(seen.outputs, y[seen.row])
         else:
-            z = _standardized(predictor, states, y, row, fold)
+            z = _standardized(predictor, seen, y, fold)
             losses = lambda t: t + 0.5 * z * (-2.0 * t).exp()  # noqa: E731
-        predictor.temperatures = _temperatures(losses, known, row, fold, len(problem.schema))
+        known = torch.from_numpy(seen.known)
+        predictor.temperatures = _temperatures(losses, known, seen.row, fold, len(problem.schema))
     return predictor
 
 
-def _states(predictor: NetPredictor, policy: Policy, problem: Problem) -> tuple[State, np.ndarray]:
-    """Partial records of the validation rows, as the policy leads to them and random ones; and the row of each."""
-    cases, y = problem.validation_sample
+def _seen(predictor: NetPredictor, policy: Policy, problem: Problem) -> _Seen:
+    """All records, one set of features at a time: together they would take many times the rows' room."""
+    cases, _ = problem.validation_sample
+    classes = problem.task == "classification"
+    parts = []
+    for asked in _sets(predictor, policy, problem):
+        state = State.of(cases, problem.schema.column_feature, asked)
+        row = np.flatnonzero(state.known.any(axis=1))  # nothing known: the prior needs no temperature
+        state = State(state.x[row], state.asked[row], state.known[row])
+        outputs = np.atleast_2d(predictor.network.outputs(state)) if classes else predictor.predict(state)
+        hidden = np.empty((len(row), 0)) if classes else predictor.network.features(state.x, state.known)
+        parts.append((outputs.reshape(len(row), -1), hidden, state.known.sum(axis=1), row))
+    return _Seen(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _sets(predictor: NetPredictor, policy: Policy, problem: Problem) -> Iterator[np.ndarray]:
+    """(n, features) what is asked of each validation row: as the policy leads to it, then at random."""
     trajectory = validation_rollout(policy, predictor, problem)
     last = trajectory.order.shape[1]
-    enough = min(last, max(1, MOST_STATES // len(y)))
-    steps = np.unique(np.linspace(1, last, enough).round().astype(int)).tolist() if last else []
-    sets = [trajectory.selected(k) for k in steps]
-    generator = torch.Generator().manual_seed(0)
-    sample = problem.tensors("sample")
-    sets += [bernoulli_sets(sample.askable, generator).numpy() for _ in range(RANDOM_SETS)]
-    parts = [State.of(cases, problem.schema.column_feature, asked) for asked in sets]
-    x, asked, known = (np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "asked", "known"))
-    told = known.any(axis=1)  # nothing known: the prior needs no temperature
-    return State(x[told], asked[told], known[told]), np.tile(np.arange(len(y)), len(sets))[told]
+    enough = min(last, max(1, MOST_STATES // len(trajectory)))
+    for step in np.unique(np.linspace(1, last, enough).round().astype(int)).tolist() if last else []:
+        yield trajectory.selected(step)
+    generator, sample = torch.Generator().manual_seed(0), problem.tensors("sample")
+    for _ in range(RANDOM_SETS):
+        yield bernoulli_sets(sample.askable, generator).numpy()
 
 
-def _class_losses(predictor: NetPredictor, states: State, y: np.ndarray) -> Losses:
-    logits = torch.from_numpy(np.atleast_2d(predictor.network.outputs(states)).astype(np.float64))
-    target = torch.from_numpy(y.astype(np.int64))
+def _class_losses(outputs: np.ndarray, y: np.ndarray) -> Losses:
+    logits, target = torch.from_numpy(outputs.astype(np.float64)), torch.from_numpy(y.astype(np.int64))
     return lambda t: functional.cross_entropy(logits * (-t).exp()[:, None], target, reduction="none")
 
 
-def _standardized(predictor: NetPredictor, states: State, y: np.ndarray, row: np.ndarray, fold: np.ndarray) -> Tensor:
+def _standardized(predictor: NetPredictor, seen: _Seen, y: np.ndarray, fold: np.ndarray) -> Tensor:
     """(s,) squared residuals by variances that were learned from other rows; the predictor gets those of all rows."""
-    hidden = predictor.network.features(states.x, states.known)
-    squared = ((predictor.predict(states)[:, 0] - y[row]) / predictor.scale) ** 2
+    hidden, row = seen.hidden, seen.row
+    squared = ((seen.outputs[:, 0] - y[row]) / predictor.scale) ** 2
     variance = np.empty_like(squared)
     for part in range(FOLDS):
         other = fold[row] != part
