@@ -131,6 +131,7 @@ def test_atoms_agree_with_all_training_rows(skewed):
     model = DynamicClassifier(method=CmiMarginal(epochs=40)).fit(x, y).model_
     state = states_of(model, x[:80])
     rows = model.encoder.transform(x).x
+    model.predictor.temperatures = None  # the policy's own network is not calibrated
     literal = SampledPolicy(model.predictor, MarginalSampler(rows, shared=True), model.schema, n_samples=len(rows))
     scores, expected = model.policy.score(state), literal.score(state)
     correlation, same = agreement(scores, expected, state.asked)
