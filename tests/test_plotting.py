@@ -51,7 +51,8 @@ def assert_inside_and_apart(ax, labels):
 
 
 def test_all_is_the_public_surface():
-    assert plotting.__all__ == ["plot_curve", "plot_path", "plot_selection_frequency"]
+    expected = ["plot_curve", "plot_order_map", "plot_path", "plot_reveal", "plot_selection_frequency"]
+    assert plotting.__all__ == expected
 
 
 class TestCurve:
