@@ -21,9 +21,9 @@ INTRODUCTION = """# Scores for money
 
 `experiments/costs.toml`, log loss on test rows (lower is better), mean over seeds. *Cost-blind* methods are fitted
 and ask without regard to prices, and pay them. Every case may spend the same amount; what is too dear for it is
-passed over. The second tables have rules that stop each case where enough is known; their money is the mean over cases,
-beside that of asking all cases the number of questions that is best. `python benchmarks/costs.py FOLDER` writes this
-page.
+passed over. The second tables have rules that stop each case where enough is known; their money is the mean over
+cases, beside that of asking all cases the number of questions that is best. `python benchmarks/costs.py FOLDER`
+writes this page.
 """
 
 
