@@ -49,6 +49,8 @@ def calibrated(predictor: NetPredictor, policy: Policy, problem: Problem) -> Net
     """The predictor with temperatures, if these help on validation rows; a regression's gets its spread first."""
     with one_thread():
         seen = _seen(predictor, policy, problem)
+        if seen is None:
+            return predictor
         _, y = problem.validation_sample
         fold = np.random.default_rng(0).permutation(len(y)) % FOLDS  # (n,) of each row
         if problem.task == "classification":
@@ -61,19 +63,21 @@ def calibrated(predictor: NetPredictor, policy: Policy, problem: Problem) -> Net
     return predictor
 
 
-def _seen(predictor: NetPredictor, policy: Policy, problem: Problem) -> _Seen:
-    """All records, one set of features at a time: together they would take many times the rows' room."""
+def _seen(predictor: NetPredictor, policy: Policy, problem: Problem) -> _Seen | None:
+    """All records with something known, one set of features at a time: together they would take much room."""
     cases, _ = problem.validation_sample
     classes = problem.task == "classification"
     parts = []
     for asked in _sets(predictor, policy, problem):
         state = State.of(cases, problem.schema.column_feature, asked)
         row = np.flatnonzero(state.known.any(axis=1))  # nothing known: the prior needs no temperature
+        if not len(row):
+            continue
         state = State(state.x[row], state.asked[row], state.known[row])
-        outputs = np.atleast_2d(predictor.network.outputs(state)) if classes else predictor.predict(state)
+        outputs = predictor.network.outputs(state) if classes else predictor.predict(state)
         hidden = np.empty((len(row), 0)) if classes else predictor.network.features(state.x, state.known)
         parts.append((outputs.reshape(len(row), -1), hidden, state.known.sum(axis=1), row))
-    return _Seen(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    return _Seen(*(np.concatenate(part) for part in zip(*parts, strict=True))) if parts else None
 
 
 def _sets(predictor: NetPredictor, policy: Policy, problem: Problem) -> Iterator[np.ndarray]:
