@@ -71,6 +71,8 @@ def compared(found, money, aware, blind):
         if len(near)
         else "."
     )
+    if len(seeds) < 2:
+        return told + " One seed has no interval."
     gaps = [interval([found[aware][s][j] - found[blind][s][j] for s in seeds]) for j in range(len(money))]
     worse = [f"{money[j]:.4g} (by {gap:.4f} ± {half:.4f})" for j, (gap, half) in enumerate(gaps) if gap > half]
     told += (
