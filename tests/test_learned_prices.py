@@ -12,6 +12,7 @@ from askless.theory import problems
 
 SHORT = {"epochs": 20, "pretrain_epochs": 15, "hidden": (64, 64)}
 QUICK = {"value": Value(**SHORT), "greedy": Greedy(**SHORT)}
+NAMES = ("noisy_tests", "decision_tree", "panels")
 SHARES = (0.15, 0.3, 0.45, 0.6, 0.8)  # of what everything costs
 
 
@@ -59,9 +60,8 @@ def compared(name, method):
         )
 
 
-@pytest.mark.parametrize(
-    ("name", "method"), [("noisy_tests", "value"), ("decision_tree", "value"), ("noisy_tests", "greedy")]
-)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("method", list(QUICK))
 def test_for_any_money_within_two_percent_of_exact_cost_greedy(name, method):
     for learned, with_predictor, greedy, best in compared(name, QUICK[method]):
         assert learned <= 1.02 * greedy
@@ -70,7 +70,7 @@ def test_for_any_money_within_two_percent_of_exact_cost_greedy(name, method):
 
 
 if __name__ == "__main__":  # the table of docs/real_life.md
-    for each in ("noisy_tests", "decision_tree", "panels"):
+    for each in NAMES:
         both = zip(*(compared(each, QUICK[method]) for method in ("value", "greedy")), strict=True)
         for share, (value, greedy) in zip(SHARES, both, strict=True):
             row = (value[0], greedy[0], *value[2:])
