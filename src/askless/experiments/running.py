@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from askless.fitted import FittedModel
     from askless.methods import Method
 
-__all__ = ["Split", "configured_method", "load_table", "run_task", "split_rows"]
+__all__ = ["Split", "configured_method", "fit_task", "load_table", "run_task", "split_rows"]
 
 FETCHED = ("torch", "numpy", "scikit-learn")  # packages whose versions a result notes
 
@@ -65,7 +65,7 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
     rows = split_rows(len(data.frame), task)
     resumed = checkpoint is not None and checkpoint.exists()
     wall, cpu = time.perf_counter(), time.process_time()
-    model = _fit(task, data, rows, checkpoint)
+    model = fit_task(task, data, rows, checkpoint)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     prices = cost_model(data.cost_model, model.schema)
     start = time.perf_counter()
@@ -165,7 +165,8 @@ def configured_method(name: str, options: dict[str, Any]) -> Method:
     return method
 
 
-def _fit(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) -> FittedModel:
+def fit_task(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) -> FittedModel:
+    """The fitted model; with a checkpoint, a fit that was interrupted goes on."""
     from askless.estimators import DynamicClassifier, DynamicRegressor
 
     pictures = data.info.image_shape is not None
