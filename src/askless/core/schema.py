@@ -105,7 +105,7 @@ class Schema:
     def __len__(self) -> int:
         return len(self.features)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
         return tuple(self._index)
