@@ -239,10 +239,8 @@ class Interview:
 
     def _prices(self) -> list[float]:
         """(features,) the price of each feature, if it came next."""
-        if self._fixed is not None:
-            return self._fixed
-        prices: list[float] = np.asarray(self._progress(self._now.ceiling).prices)[0].tolist()
-        return prices
+        prices: list[float] | None = self._fixed
+        return np.asarray(self._progress(self._now.ceiling).prices)[0].tolist() if prices is None else prices
 
     def _price(self, index: int) -> float:
         return self._prices()[index]

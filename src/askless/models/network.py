@@ -158,7 +158,8 @@ class Network:
         """(hidden + 1,) the first layer's sums of a single case, and a one: those of a state before, if there are any
         not far back, and what was told since.
         """
-        told, since = state.told, []
+        told = state.told
+        since: list[Answer] = []
         while type(told) is Answer and len(since) < FAR_BACK:
             since.append(told)
             sums: np.ndarray | None = told.before.get(self)

@@ -161,7 +161,8 @@ def known_count(state: State) -> int | np.ndarray:
     """How many features are known: (n,) of many cases, a number of a single one, counted on from answer to answer."""
     told, since = state.told, 0
     if type(told) is not Answer and len(state) > 1:
-        return np.count_nonzero(state.known, axis=1)
+        counts: np.ndarray = np.count_nonzero(state.known, axis=1)
+        return counts
     count: int | None = state.memo.get(KNOWN)
     while count is None and type(told) is Answer:
         count, told, since = told.before.get(KNOWN), told.earlier, since + 1

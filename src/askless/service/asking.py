@@ -19,9 +19,10 @@ from askless.service.errors import invalid
 from askless.service.models import ServedModel, label_text
 from askless.service.rules import DEAREST, read_rules
 
-__all__ = ["Terms", "begin", "leading", "predicted", "read_terms", "shares", "standing"]
+__all__ = ["TERMS", "Terms", "begin", "leading", "predicted", "read_terms", "shares", "standing"]
 
 LEADING = 5  # candidates that are shown
+TERMS = ("known", "unavailable", "costs", "stopping")  # the fields of a request that are terms
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Terms:
 
 def read_terms(model: ServedModel, data: Mapping[str, Any]) -> Terms:
     """The terms in a request's body, checked."""
+    if not any(name in data for name in TERMS):
+        return Terms()
     unavailable = checked_names(model, data.get("unavailable", []), "unavailable")
     costs = data.get("costs", {})
     if not isinstance(costs, dict):
@@ -93,7 +96,7 @@ def begin(model: ServedModel, terms: Terms) -> Interview:
 
 def leading(talk: Interview) -> tuple[Candidate, ...]:
     """The best candidates for the next question, the chosen one first."""
-    return talk.candidates[:LEADING]
+    return talk.leading(LEADING)
 
 
 def shares(candidates: Sequence[Candidate]) -> list[float]:

@@ -50,10 +50,10 @@ class AskedPart:
         """The lowest and the highest number that is accepted."""
         return valid_range(self.part, self.description) if self.kind == "number" else (None, None)
 
-    def unusual(self, value: Any) -> bool:
+    def unusual(self, number: float | None) -> bool:
         """Whether a number is beyond what training has seen."""
         low, high = self.part.low, self.part.high
-        return self.kind == "number" and low is not None and high is not None and not low <= value <= high
+        return number is not None and low is not None and high is not None and not low <= number <= high
 
     def to_json(self) -> dict[str, Any]:
         """The part, as the API shows it."""

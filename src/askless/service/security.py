@@ -6,12 +6,14 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from askless.service.bodies import BODY
 from askless.service.errors import Problem
 from askless.service.settings import Settings
 
@@ -57,16 +59,16 @@ class Guard:
             await self.app(scope, receive, send)
             return
         send = _with_headers(send)
+        headers = dict(scope["headers"])
         try:
-            self._check(scope)
-            body = b"" if scope["method"] in SAFE else await _read(scope, receive)
+            self._check(scope, headers)
+            scope[BODY] = b"" if scope["method"] in SAFE else await _read(headers, receive)
         except Problem as problem:
             await self.render(scope["path"], problem)(scope, receive, send)
             return
-        await self.app(scope, _replay(body, receive), send)
+        await self.app(scope, receive, send)
 
-    def _check(self, scope: Scope) -> None:
-        headers = dict(scope["headers"])
+    def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")
         if host_name(host) not in self._names:
             raise Problem(403, "the service is not known under this name; see the setting ASKLESS_ALLOWED_HOSTS")
@@ -132,6 +134,7 @@ def token_fits(given: bytes, token: str | None) -> bool:
     return token is not None and hmac.compare_digest(given, token.encode())
 
 
+@lru_cache(maxsize=64)  # callers use few names
 def host_name(host: str) -> str:
     """The name in a Host header, without its port."""
     try:
@@ -146,12 +149,10 @@ def _client(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-async def _read(scope: Scope, receive: Receive) -> bytes:
-    too_large = Problem(413, f"the body has more than {LARGEST_BODY} bytes")
-    too_large.headers["Connection"] = "close"
-    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    if not length.isdigit() or int(length) > LARGEST_BODY:
-        raise too_large
+async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes:
+    length = headers.get(b"content-length", b"0")
+    if not length.isdigit() or len(length) > 20 or int(length) > LARGEST_BODY:
+        raise _too_large()
     parts: list[bytes] = []
     size, more = 0, True
     while more:
@@ -161,22 +162,15 @@ async def _read(scope: Scope, receive: Receive) -> bytes:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > LARGEST_BODY:
-            raise too_large
+            raise _too_large()
         more = message.get("more_body", False)
     return b"".join(parts)
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
-    given = False
-
-    async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
+def _too_large() -> Problem:
+    problem = Problem(413, f"the body has more than {LARGEST_BODY} bytes")
+    problem.headers["Connection"] = "close"
+    return problem
 
 
 def _with_headers(send: Send) -> Send:

@@ -52,7 +52,7 @@ def fhir_routes(models: Models, settings: Settings) -> APIRouter:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
         if kind not in TYPES:
             raise Problem(415, "the body must be application/fhir+json")
-        given = read_response(models, json_body(await request.body()))
+        given = read_response(models, json_body(request))
         talk = begin(given.model, Terms())
         talk.record({given.model.schema.names[index]: given.answers.get(index) for index in given.asked})
         return FhirResponse(next_response(given, talk, base))
