@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from fastapi import APIRouter
 from starlette.requests import Request
 
 from askless.core import State
@@ -16,7 +15,7 @@ from askless.service.asking import TERMS, begin, checked_names, predicted, read_
 from askless.service.bodies import JsonResponse, checked_fields, json_body
 from askless.service.errors import invalid
 from askless.service.models import Models, ServedModel
-from askless.service.openapi import Documentation
+from askless.service.routing import Routes
 
 __all__ = ["NEXT_FIELDS", "next_question", "predict_records", "stateless_routes"]
 
@@ -25,24 +24,24 @@ MOST_RECORDS = 10_000
 INLINE = 50  # so few records are predicted at once; more of them in a thread, so that nobody waits
 
 
-def stateless_routes(models: Models, documentation: Documentation) -> APIRouter:
+def stateless_routes(models: Models) -> Routes:
     """`/api/models` and what hangs on it."""
-    router = APIRouter(prefix="/api/models", tags=["models"])
+    routes = Routes("/api/models", "models")
 
-    @router.get("", **documentation.of("models"))
+    @routes.get("", "list_models")
     async def list_models(request: Request) -> JsonResponse:
         return JsonResponse({"models": [model.card for model in models]})
 
-    @router.get("/{model}", **documentation.of("model"))
+    @routes.get("/{model}", "read_model")
     async def read_model(request: Request) -> JsonResponse:
         return JsonResponse(models.find(request.path_params["model"]).card)
 
-    @router.post("/{model}/next", **documentation.of("next"))
+    @routes.post("/{model}/next", "next_question")
     async def ask_next(request: Request) -> JsonResponse:
         model = models.find(request.path_params["model"])
         return JsonResponse(next_question(model, json_body(request)))
 
-    @router.post("/{model}/predict", **documentation.of("predict"))
+    @routes.post("/{model}/predict", "predict")
     async def predict(request: Request) -> JsonResponse:
         served = models.find(request.path_params["model"])
         records = read_records(request)
@@ -50,7 +49,7 @@ def stateless_routes(models: Models, documentation: Documentation) -> APIRouter:
             return JsonResponse(predict_records(served, records))
         return JsonResponse(await asyncio.to_thread(predict_records, served, records))
 
-    return router
+    return routes
 
 
 def next_question(model: ServedModel, body: Any) -> dict[str, Any]:
