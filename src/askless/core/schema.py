@@ -111,6 +111,12 @@ class Schema:
         return tuple(self._index)
 
     @property
+    def all_names(self) -> frozenset[str]:
+        """The names of features and of their parts."""
+        parts = (part.name for feature in self.features for part in feature.parts)
+        return frozenset((*self.names, *parts))
+
+    @property
     def n_columns(self) -> int:
         """How many encoded columns there are."""
         return self.features[-1].stop
