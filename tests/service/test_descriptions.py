@@ -27,7 +27,20 @@ def fit(tmp_path_factory):
 
     def fit(descriptions, output):
         features.write_text(json.dumps(descriptions))
-        words = ["fit", table, "--target", "ill", "--groups", groups, "--features", features, "--budget", 2, "--category", "grade"]
+        words = [
+            "fit",
+            table,
+            "--target",
+            "ill",
+            "--groups",
+            groups,
+            "--features",
+            features,
+            "--budget",
+            2,
+            "--category",
+            "grade",
+        ]
         return main([str(word) for word in (*words, "--method", "greedy", *QUICK, "-o", output)])
 
     return fit

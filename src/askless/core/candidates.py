@@ -10,6 +10,7 @@ import numpy as np
 from askless.core.arrays import Array
 from askless.core.choice import ceiling_of, narrowed, ranked_scores
 from askless.core.progress import Asker, Progress
+from askless.core.schema import Schema
 from askless.core.state import Cases, State
 from askless.core.stopping import StoppingRule
 
@@ -34,12 +35,15 @@ class Ranking:
     scores: np.ndarray  # (features,) after prices had their say
     information: np.ndarray | None  # (features,) the policy's own scores, where they are information
 
-    def candidates(self, names: Sequence[str], prices: Sequence[float], most: int | None) -> tuple[Candidate, ...]:
-        """The best features that may be asked, the best first; NaN counts as the lowest score."""
+    def order(self) -> list[int]:
+        """The features that may be asked, the best first; NaN counts as the lowest score."""
         places = np.flatnonzero(self.ceiling > 0)
-        best_first = (-np.fmax(self.scores[places], -np.inf)).argsort(kind="stable")
-        order = places[best_first[:most]].tolist()
-        scores = self.scores.tolist()
+        best_first: list[int] = places[(-np.fmax(self.scores[places], -np.inf)).argsort(kind="stable")].tolist()
+        return best_first
+
+    def candidates(self, order: Sequence[int], schema: Schema, prices: Sequence[float]) -> tuple[Candidate, ...]:
+        """The features in that order as candidates."""
+        names, scores = schema.names, self.scores.tolist()
         told = None if self.information is None else self.information.tolist()
         return tuple(Candidate(names[i], scores[i], None if told is None else told[i], prices[i]) for i in order)
 
@@ -55,8 +59,8 @@ def candidates_of(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[Ca
     ceiling, _ = narrowed(progress, rules)
     if not (ceiling > 0).any():
         return ()
-    prices = np.asarray(progress.prices)[0].tolist()
-    return ranking_of(progress, ceiling).candidates(progress.who.schema.names, prices, None)
+    ranking = ranking_of(progress, ceiling)
+    return ranking.candidates(ranking.order(), progress.who.schema, np.asarray(progress.prices)[0].tolist())
 
 
 def candidates_after(

@@ -74,7 +74,7 @@ class Interview:
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
-        """What could be asked now, the best first, with scores, information and prices; empty when done.
+        """What could be asked now, the chosen one first, with scores, information and prices; empty when done.
 
         What was postponed is left out until nothing else is left.
         """
@@ -85,10 +85,14 @@ class Interview:
         now = self._now
         if now.pick < 0:
             return ()
-        if now.ranking is None:  # only what was postponed is left, and the longest postponed was picked
+        if now.ranking is None:  # only what was postponed is left
             progress = self._progress(now.ceiling)
             now.ranking = ranking_of(progress, narrowed(progress, self._rules)[0])
-        return now.ranking.candidates(self._schema.names, self._prices(), most)
+        order = now.ranking.order()
+        if order[0] != now.pick:  # what was postponed comes back in its own order
+            order.remove(now.pick)
+            order.insert(0, now.pick)
+        return now.ranking.candidates(order[:most], self._schema, self._prices())
 
     def batch(self, size: int) -> tuple[Question, ...]:
         """The best features to ask at once, chosen together; `answers` takes the answers. Empty when done."""
