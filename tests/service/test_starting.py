@@ -4,10 +4,13 @@ import json
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from askless.cli import main
+from askless.persistence import read_model
+from askless.service.models import ServedModel
 from tests.cli.cli_helpers import spawn
 from tests.service.test_kill import started
 
@@ -67,6 +70,12 @@ def test_errors_are_one_line(model_file, tmp_path, capsys, monkeypatch):
     ):
         features.write_text(content)
         assert words in complaint(model_file, "--features", features)
+
+
+def test_a_model_of_images_is_refused(model_file):
+    fitted = replace(read_model(model_file), image_shape=(2, 9))
+    with pytest.raises(ValueError, match="patches of images"):
+        ServedModel("images", fitted, "", {})
 
 
 def test_a_port_that_is_taken(model_file, service):

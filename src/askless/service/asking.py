@@ -39,8 +39,13 @@ class Terms:
         """Whether the interview is the model's own."""
         return not (self.known or self.unavailable or self.costs or self.stopping)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Terms:
+        """The terms that `to_json` gave."""
+        return cls(data["known"], tuple(data["unavailable"]), data["costs"], data["stopping"])
+
     def to_json(self) -> dict[str, Any]:
-        """What `read_terms` reads."""
+        """What is kept of an interview's beginning."""
         return {
             "known": self.known,
             "unavailable": list(self.unavailable),

@@ -79,6 +79,8 @@ class ServedModel:
     ) -> None:
         if not NAME.fullmatch(name):
             raise ValueError(f"a model's file is named {name!r}; use letters, digits, dots and dashes, at most 64")
+        if fitted.image_shape is not None:
+            raise ValueError("the model asks for patches of images, which nobody can type; use it from Python")
         self.name, self.fitted, self.fingerprint = name, fitted, fingerprint
         self.schema = fitted.schema
         nothing = Description()

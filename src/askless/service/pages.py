@@ -173,8 +173,9 @@ def _value(model: ServedModel, index: int, form: dict[str, str]) -> tuple[Any, d
             continue
         if part.kind == "category":  # a choice is named by its place
             choices = part.part.choices or ()
-            if text.isdecimal() and int(text) < len(choices):
-                values[part.name] = choices[int(text)]
+            place = _number(text)
+            if place is not None and place < len(choices):
+                values[part.name] = choices[place]
             else:
                 errors[name] = "Choose one of the list."
             continue
@@ -218,9 +219,15 @@ def _features(live: Live) -> list[tuple[int, str]]:
 
 
 def _index(model: ServedModel, text: str) -> int:
-    if not text.isdecimal() or not int(text) < len(model.schema):
+    place = _number(text)
+    if place is None or place >= len(model.schema):
         raise invalid("there is no such feature", "feature")
-    return int(text)
+    return place
+
+
+def _number(text: str) -> int | None:
+    """The place that a form names."""
+    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def _id(request: Request) -> str:

@@ -17,7 +17,7 @@ from askless.service.errors import Problem
 from askless.service.routing import Render
 from askless.service.settings import Settings
 
-__all__ = ["COOKIE", "LARGEST_BODY", "Guard", "RateLimit", "host_name", "session_of", "token_fits"]
+__all__ = ["COOKIE", "LARGEST_BODY", "Guard", "RateLimit", "host_name", "session_of", "token_fits", "with_headers"]
 
 LARGEST_BODY = 1_000_000  # bytes
 COOKIE = "askless-session"
@@ -52,7 +52,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        send = _with_headers(send)
+        send = with_headers(send)
         headers = dict(scope["headers"])
         try:
             self._check(scope, headers)
@@ -79,7 +79,7 @@ class Guard:
     def _check_origin(self, headers: dict[bytes, bytes], host: str) -> None:
         """A page of somebody else's must not write here in the name of the person who looks at it."""
         origin = headers.get(b"origin")
-        if origin is not None and urlsplit(origin.decode("latin-1")).netloc.casefold() != host.casefold():
+        if origin is not None and _place(origin.decode("latin-1")) != host.casefold():
             raise Problem(403, "the request comes from a page of another origin")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             raise Problem(403, "the request comes from a page of another site")
@@ -138,6 +138,14 @@ def host_name(host: str) -> str:
         return ""
 
 
+def _place(origin: str) -> str:
+    """The host and the port of an origin; empty where it has none."""
+    try:
+        return urlsplit(origin).netloc.casefold()
+    except ValueError:  # such as a bracket that is not closed
+        return ""
+
+
 def _client(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
@@ -151,8 +159,8 @@ async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes:
     size, more = 0, True
     while more:
         message = await receive()
-        if message["type"] == "http.disconnect":
-            break
+        if message["type"] == "http.disconnect":  # half an answer is none
+            raise Problem(400, "the body is not complete")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > LARGEST_BODY:
@@ -167,7 +175,9 @@ def _too_large() -> Problem:
     return problem
 
 
-def _with_headers(send: Send) -> Send:
+def with_headers(send: Send) -> Send:
+    """Let every answer carry the headers."""
+
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers: list[Any] = list(message.get("headers", ()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 
@@ -43,7 +44,7 @@ def fhir_routes(models: Models, settings: Settings) -> Routes:
     async def search(request: Request) -> FhirResponse:
         wanted = request.query_params
         found = [questionnaire(model, base) for model in models if _matches(model, base, wanted)]
-        used = "&".join(f"{name}={wanted[name]}" for name in ("_id", "url", "title", "status") if name in wanted)
+        used = urlencode([(name, wanted[name]) for name in ("_id", "url", "title", "status") if name in wanted])
         return FhirResponse(bundle(found, base, used))
 
     @routes.get("/Questionnaire/{model}", "fhir_read")
