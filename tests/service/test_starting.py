@@ -20,7 +20,7 @@ from askless.service.models import read_models
 from askless.service.server import make_server
 from askless.service.settings import Settings
 make_server(read_models([sys.argv[1]]), Settings())
-heavy = ("torch", "sklearn", "pandas", "polars", "matplotlib", "scipy", "rich", "httpx", "pydantic", "unittest")
+heavy = ("torch", "sklearn", "pandas", "polars", "matplotlib", "scipy", "rich", "httpx")
 print(json.dumps([name for name in heavy if name in sys.modules]))
 """
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from fastapi import APIRouter
 from starlette.requests import Request
 
 from askless.core import State
@@ -15,7 +16,7 @@ from askless.service.asking import TERMS, begin, checked_names, predicted, read_
 from askless.service.bodies import JsonResponse, checked_fields, json_body
 from askless.service.errors import invalid
 from askless.service.models import Models, ServedModel
-from askless.service.routing import Routes
+from askless.service.openapi import Documentation
 
 __all__ = ["NEXT_FIELDS", "next_question", "predict_records", "stateless_routes"]
 
@@ -24,24 +25,24 @@ MOST_RECORDS = 10_000
 INLINE = 50  # so few records are predicted at once; more of them in a thread, so that nobody waits
 
 
-def stateless_routes(models: Models) -> Routes:
+def stateless_routes(models: Models, documentation: Documentation) -> APIRouter:
     """`/api/models` and what hangs on it."""
-    routes = Routes("/api/models", "models")
+    router = APIRouter(prefix="/api/models", tags=["models"])
 
-    @routes.get("", "list_models")
+    @router.get("", **documentation.of("models"))
     async def list_models(request: Request) -> JsonResponse:
         return JsonResponse({"models": [model.card for model in models]})
 
-    @routes.get("/{model}", "read_model")
+    @router.get("/{model}", **documentation.of("model"))
     async def read_model(request: Request) -> JsonResponse:
         return JsonResponse(models.find(request.path_params["model"]).card)
 
-    @routes.post("/{model}/next", "next_question")
+    @router.post("/{model}/next", **documentation.of("next"))
     async def ask_next(request: Request) -> JsonResponse:
         model = models.find(request.path_params["model"])
         return JsonResponse(next_question(model, json_body(request)))
 
-    @routes.post("/{model}/predict", "predict")
+    @router.post("/{model}/predict", **documentation.of("predict"))
     async def predict(request: Request) -> JsonResponse:
         served = models.find(request.path_params["model"])
         records = read_records(request)
@@ -49,7 +50,7 @@ def stateless_routes(models: Models) -> Routes:
             return JsonResponse(predict_records(served, records))
         return JsonResponse(await asyncio.to_thread(predict_records, served, records))
 
-    return routes
+    return router
 
 
 def next_question(model: ServedModel, body: Any) -> dict[str, Any]:

@@ -5,26 +5,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Sequence
-from functools import cache
+from collections.abc import AsyncIterator
 
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askless.service.api import stateless_routes
 from askless.service.bodies import JsonResponse, problem_json
-from askless.service.errors import Problem, problem_of_status
+from askless.service.errors import Problem, invalid, problem_of_status
 from askless.service.fhir.routes import fhir_problem, fhir_routes
 from askless.service.interview_api import interview_routes
 from askless.service.interviews import Interviews
-from askless.service.life import Life
+from askless.service.lane import Lane
 from askless.service.logs import Log
 from askless.service.metrics import Metrics
 from askless.service.models import Models
-from askless.service.openapi import document
+from askless.service.openapi import Documentation, describe
 from askless.service.pages import error_page, page_routes
-from askless.service.routing import Route, Router, Routes
 from askless.service.security import Guard, with_headers
 from askless.service.settings import Settings
 from askless.service.store import Store
@@ -44,7 +45,7 @@ def build_app(models: Models, settings: Settings, log: Log | None = None) -> ASG
     interviews = Interviews(models, store, metrics, settings.retention_days)
 
     @contextlib.asynccontextmanager
-    async def purging() -> AsyncIterator[None]:
+    async def life(app: FastAPI) -> AsyncIterator[None]:
         task = asyncio.create_task(_purge(interviews, log))
         try:
             yield
@@ -52,16 +53,22 @@ def build_app(models: Models, settings: Settings, log: Log | None = None) -> ASG
             task.cancel()
             store.close()
 
-    parts = [
-        stateless_routes(models),
-        interview_routes(models, interviews),
+    app = FastAPI(
+        openapi_url="/api/openapi.json", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=life
+    )
+    documentation = Documentation(models)
+    routers = [
+        stateless_routes(models, documentation),
+        interview_routes(models, interviews, documentation),
         fhir_routes(models, settings),
         page_routes(models, interviews, settings),
-        status_routes(interviews, metrics),
     ]
-    routes = [route for part in parts for route in part.all]
-    routes += description_routes(models, settings, routes).all
-    return Life(Watch(Guard(Router(routes, render), settings, render), metrics, log), purging)
+    for router in routers:
+        app.include_router(router)
+    _add_status(app, interviews, metrics, documentation)
+    describe(app, secured=settings.token is not None)
+    _add_handlers(app)
+    return Watch(Guard(Lane(app, routers, render), settings, render), metrics, log)
 
 
 def render(path: str, problem: Problem) -> Response:
@@ -71,37 +78,42 @@ def render(path: str, problem: Problem) -> Response:
     return problem_json(problem) if path.startswith(MACHINES) else error_page(problem)
 
 
-def status_routes(interviews: Interviews, metrics: Metrics) -> Routes:
-    """Whether the service is well."""
-    routes = Routes(tag="status")
-
-    @routes.get("/healthz", "healthz")
-    async def healthz(request: Request) -> JsonResponse:
+def _add_status(app: FastAPI, interviews: Interviews, metrics: Metrics, documentation: Documentation) -> None:
+    @app.get("/healthz", tags=["status"], **documentation.of("healthz"))
+    async def healthz() -> JsonResponse:
         return JsonResponse({"status": "ok"})
 
-    @routes.get("/readyz", "readyz")
-    async def readyz(request: Request) -> JsonResponse:
+    @app.get("/readyz", tags=["status"], **documentation.of("readyz"))
+    async def readyz() -> JsonResponse:
         if not await interviews.works():
             raise Problem(503, "interviews cannot be kept")
         return JsonResponse({"status": "ready"})
 
-    @routes.get("/metrics")
-    async def read_metrics(request: Request) -> Response:
+    @app.get("/metrics", include_in_schema=False)
+    async def read_metrics() -> Response:
         return Response(metrics.text(), media_type="text/plain; version=0.0.4")
 
-    return routes
 
+def _add_handlers(app: FastAPI) -> None:
+    """Every error leaves in one of our shapes."""
 
-def description_routes(models: Models, settings: Settings, described: Sequence[Route]) -> Routes:
-    """The API's description, which is written when somebody first wants to read it."""
-    routes = Routes()
-    written = cache(lambda: document(models, settings, described))
+    @app.exception_handler(Problem)
+    async def on_problem(request: Request, error: Problem) -> Response:
+        return render(request.url.path, error)
 
-    @routes.get("/api/openapi.json")
-    async def openapi(request: Request) -> JsonResponse:
-        return JsonResponse(written())
+    @app.exception_handler(RequestValidationError)
+    async def on_validation(request: Request, error: RequestValidationError) -> Response:
+        return render(request.url.path, invalid("the address of the request cannot be used"))
 
-    return routes
+    @app.exception_handler(HTTPException)
+    async def on_status(request: Request, error: HTTPException) -> Response:
+        problem = problem_of_status(error.status_code)
+        problem.headers.update(error.headers or {})
+        return render(request.url.path, problem)
+
+    @app.exception_handler(Exception)
+    async def on_bug(request: Request, error: Exception) -> Response:
+        return render(request.url.path, problem_of_status(500))
 
 
 class Watch:
@@ -112,6 +124,9 @@ class Watch:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
         start = time.perf_counter()
         status = 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,39 +13,39 @@ from askless.service.bodies import JsonResponse, checked_fields, json_body
 from askless.service.errors import invalid
 from askless.service.interviews import Interviews
 from askless.service.models import Models
-from askless.service.routing import Routes
+from askless.service.openapi import Documentation
 from askless.service.store import Event
 
 __all__ = ["interview_routes"]
 
 
-def interview_routes(models: Models, interviews: Interviews) -> Routes:
+def interview_routes(models: Models, interviews: Interviews, documentation: Documentation) -> APIRouter:
     """Create, read, change and delete."""
-    routes = Routes("/api", "interviews")
+    router = APIRouter(prefix="/api", tags=["interviews"])
 
-    @routes.post("/models/{model}/interviews", "create_interview")
+    @router.post("/models/{model}/interviews", **documentation.of("create"))
     async def create(request: Request) -> JsonResponse:
         served = models.find(request.path_params["model"])
         data = checked_fields(json_body(request, empty=b"{}"), TERMS)
         live = await interviews.create(served, read_terms(served, data))
         return JsonResponse(live.to_json(), 201)
 
-    @routes.get("/interviews/{interview}", "read_interview")
+    @router.get("/interviews/{interview}", **documentation.of("read"))
     async def read(request: Request) -> JsonResponse:
         return JsonResponse((await interviews.find(_id(request))).to_json())
 
-    @routes.delete("/interviews/{interview}", "delete_interview")
+    @router.delete("/interviews/{interview}", **documentation.of("delete"))
     async def delete(request: Request) -> Response:
         await interviews.delete(_id(request))
         return Response(status_code=204)
 
-    @routes.post("/interviews/{interview}/answer", "answer")
+    @router.post("/interviews/{interview}/answer", **documentation.of("answer"))
     async def answer(request: Request) -> JsonResponse:
         data = checked_fields(json_body(request), ("value", "question"), required=("value",))
         live = await interviews.change(_id(request), Event("answer", _named(data), data["value"]))
         return JsonResponse(live.to_json())
 
-    @routes.post("/interviews/{interview}/tell", "tell")
+    @router.post("/interviews/{interview}/tell", **documentation.of("tell"))
     async def tell(request: Request) -> JsonResponse:
         data = checked_fields(json_body(request), ("feature", "value"), required=("feature", "value"))
         live = await interviews.change(_id(request), Event("tell", _named(data, "feature"), data["value"]))
@@ -54,19 +55,19 @@ def interview_routes(models: Models, interviews: Interviews) -> Routes:
         data = checked_fields(json_body(request, empty=b"{}"), ("question",))
         return JsonResponse((await interviews.change(_id(request), Event(action, _named(data)))).to_json())
 
-    @routes.post("/interviews/{interview}/unknown", "unknown")
+    @router.post("/interviews/{interview}/unknown", **documentation.of("unknown"))
     async def unknown(request: Request) -> JsonResponse:
         return await without_value("unknown", request)
 
-    @routes.post("/interviews/{interview}/later", "later")
+    @router.post("/interviews/{interview}/later", **documentation.of("later"))
     async def later(request: Request) -> JsonResponse:
         return await without_value("later", request)
 
-    @routes.post("/interviews/{interview}/undo", "undo")
+    @router.post("/interviews/{interview}/undo", **documentation.of("undo"))
     async def undo(request: Request) -> JsonResponse:
         return JsonResponse((await interviews.change(_id(request), Event("undo"))).to_json())
 
-    return routes
+    return router
 
 
 def _id(request: Request) -> str:

@@ -1,30 +1,18 @@
-"""The API's description (OpenAPI 3.1): one entry for each operation, with examples from the served models."""
+"""The API's description: one entry for each route, with examples from the models that are served."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from askless.service.fhir.description import fhir_operations
-from askless.service.fhir.routes import fhir_base
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from askless.service.bodies import JsonResponse
 from askless.service.models import AskedPart, Models, ServedModel
-from askless.service.routing import Route
-from askless.service.schemas import (
-    COMPONENTS,
-    ERRORS,
-    next_schema,
-    of_models,
-    record,
-    records_schema,
-    ref,
-    terms_schema,
-)
-from askless.service.settings import Settings
+from askless.service.schemas import COMPONENTS, next_schema, of_models, record, records_schema, ref, terms_schema
 from askless.version import __version__
 
-__all__ = ["document"]
-
-Operation = dict[str, Any]
+__all__ = ["ERRORS", "Documentation", "describe"]
 
 ABOUT = """\
 Ask less, know enough: the next best question for each case, and a prediction from the answers so far.
@@ -32,6 +20,17 @@ Ask less, know enough: the next best question for each case, and a prediction fr
 `POST /api/models/{model}/next` is stateless: send all answers, get the next question. Interviews under
 `/api/interviews` are kept by the service. Errors have one shape, `{"error": {"status", "code", "message", "where"}}`,
 and never repeat an answer."""
+ERRORS = {
+    401: "The token is missing or wrong.",
+    403: "The host or the origin is not allowed.",
+    404: "There is no such thing.",
+    409: "It does not fit what has happened meanwhile.",
+    413: "The body has more than 1 MB.",
+    415: "Another type of body is needed.",
+    422: "The request cannot be used; the message says why.",
+    429: "Too many requests.",
+    503: "Not ready.",
+}
 
 INTERVIEW: dict[str, Any] = {
     "name": "interview",
@@ -62,84 +61,72 @@ def example_answers(model: ServedModel, most: int = 2) -> dict[str, Any]:
     return answers
 
 
-def document(models: Models, settings: Settings, routes: Iterable[Route]) -> dict[str, Any]:
-    """The description of the routes that have one."""
-    known = operations(models) | fhir_operations(models, fhir_base(settings))
-    paths: dict[str, dict[str, Operation]] = {}
-    for route in routes:
-        if route.operation is not None:
-            said = {"tags": [route.tag], "operationId": route.operation, **known[route.operation]}
-            paths.setdefault(route.path, {})[route.method.lower()] = said
-    described: dict[str, Any] = {
-        "openapi": "3.1.0",
-        "info": {"title": "askless", "version": __version__, "description": ABOUT},
-        "paths": paths,
-        "components": {"schemas": COMPONENTS},
-    }
-    if settings.token is not None:
-        described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        described["security"] = [{"token": []}]
-    return described
+class Documentation:
+    """What each route says of itself; `of` gives the arguments of a route's decorator."""
+
+    def __init__(self, models: Models) -> None:
+        model: dict[str, Any] = {
+            "name": "model",
+            "in": "path",
+            "required": True,
+            "description": "The name of the model's file.",
+            "schema": {"enum": [each.name for each in models]},
+        }
+        first = next(iter(models))
+        answers = example_answers(first)
+        name = first.schema.features[0].name
+        terms = {"known": answers, "stopping": {"max_features": 3}}
+        named = {"question": {"type": "string", "description": "The question that is meant; 409 if it is another."}}
+        value = {"description": "A value; for a group an object with a value for each part that is known."}
+        self._routes: dict[str, dict[str, Any]] = {
+            "models": _route("list_models", "The models, their features and how they were made", "Models"),
+            "model": _route("read_model", "One model", "Model", errors=(404,), path=model),
+            "next": _route(
+                "next_question", "The next question after some answers; nothing is kept", "Standing", (404,),
+                body=of_models(models, next_schema), example={"answers": answers}, path=model,
+            ),
+            "predict": _route(
+                "predict", "Predictions of partial records", "Predictions", (404,),
+                body=of_models(models, records_schema), example={"records": [answers, {}]}, path=model,
+            ),
+            "create": _route(
+                "create_interview", "Begin an interview that is kept", "Interview", (404,), status=201,
+                body=of_models(models, terms_schema), example=terms, path=model,
+            ),
+            "read": _route("read_interview", "Where an interview stands", "Interview", (404, 409), path=INTERVIEW),
+            "delete": _route("delete_interview", "Delete an interview", None, (404,), status=204, path=INTERVIEW),
+            "answer": _route(
+                "answer", "Answer the question", "Interview", (404, 409),
+                body=record({"value": value, **named}, optional=named),
+                example={"value": answers[name], "question": name}, path=INTERVIEW,
+            ),
+            "tell": _route(
+                "tell", "Say something that was not asked, or correct an answer", "Interview", (404, 409),
+                body=record({"feature": {"type": "string"}, "value": value}),
+                example={"feature": name, "value": answers[name]}, path=INTERVIEW,
+            ),
+            **{
+                action: _route(
+                    action, summary, "Interview", (404, 409), body=record(named, optional=named), example={},
+                    path=INTERVIEW,
+                )
+                for action, summary in (
+                    ("unknown", "The answer cannot be had: it is not asked again"),
+                    ("later", "Postpone the question until nothing else is left"),
+                )
+            },
+            "undo": _route("undo", "Take the last change back", "Interview", (404, 409), path=INTERVIEW),
+            "healthz": _route("healthz", "Whether the process runs", "Status", checked=False),
+            "readyz": _route("readyz", "Whether it can answer", "Status", (503,), checked=False),
+        }  # fmt: skip
+
+    def of(self, route: str) -> dict[str, Any]:
+        """The arguments of a route's decorator."""
+        return self._routes[route]
 
 
-def operations(models: Models) -> dict[str, Operation]:
-    """What the description says of each operation, by its name."""
-    model: dict[str, Any] = {
-        "name": "model",
-        "in": "path",
-        "required": True,
-        "description": "The name of the model's file.",
-        "schema": {"enum": [each.name for each in models]},
-    }
-    first = next(iter(models))
-    answers = example_answers(first)
-    name = first.schema.features[0].name
-    terms = {"known": answers, "stopping": {"max_features": 3}}
-    named = {"question": {"type": "string", "description": "The question that is meant; 409 if it is another."}}
-    value = {"description": "A value; for a group an object with a value for each part that is known."}
-    return {
-        "list_models": _operation("The models, their features and how they were made", "Models"),
-        "read_model": _operation("One model", "Model", errors=(404,), path=model),
-        "next_question": _operation(
-            "The next question after some answers; nothing is kept", "Standing", (404,),
-            body=of_models(models, next_schema), example={"answers": answers}, path=model,
-        ),
-        "predict": _operation(
-            "Predictions of partial records", "Predictions", (404,),
-            body=of_models(models, records_schema), example={"records": [answers, {}]}, path=model,
-        ),
-        "create_interview": _operation(
-            "Begin an interview that is kept", "Interview", (404,), status=201,
-            body=of_models(models, terms_schema), example=terms, path=model,
-        ),
-        "read_interview": _operation("Where an interview stands", "Interview", (404, 409), path=INTERVIEW),
-        "delete_interview": _operation("Delete an interview", None, (404,), status=204, path=INTERVIEW),
-        "answer": _operation(
-            "Answer the question", "Interview", (404, 409),
-            body=record({"value": value, **named}, optional=named),
-            example={"value": answers[name], "question": name}, path=INTERVIEW,
-        ),
-        "tell": _operation(
-            "Say something that was not asked, or correct an answer", "Interview", (404, 409),
-            body=record({"feature": {"type": "string"}, "value": value}),
-            example={"feature": name, "value": answers[name]}, path=INTERVIEW,
-        ),
-        **{
-            action: _operation(
-                summary, "Interview", (404, 409), body=record(named, optional=named), example={}, path=INTERVIEW
-            )
-            for action, summary in (
-                ("unknown", "The answer cannot be had: it is not asked again"),
-                ("later", "Postpone the question until nothing else is left"),
-            )
-        },
-        "undo": _operation("Take the last change back", "Interview", (404, 409), path=INTERVIEW),
-        "healthz": _operation("Whether the process runs", "Status", checked=False),
-        "readyz": _operation("Whether it can answer", "Status", (503,), checked=False),
-    }  # fmt: skip
-
-
-def _operation(
+def _route(
+    operation: str,
     summary: str,
     result: str | None,
     errors: tuple[int, ...] = (),
@@ -149,20 +136,40 @@ def _operation(
     example: Any = None,
     path: dict[str, Any] | None = None,
     checked: bool = True,
-) -> Operation:
-    every = {*errors, 403, 422, 429, *((401,) if checked else ()), *((413,) if body is not None else ())}
-    failed = {"application/json": {"schema": ref("Error")}}
-    content = {} if result is None else {"content": {"application/json": {"schema": ref(result)}}}
-    said: Operation = {
-        "summary": summary,
-        "responses": {
-            str(status): {"description": "Done." if result is None else "As asked for.", **content},
-            **{str(code): {"description": ERRORS[code], "content": failed} for code in sorted(every)},
-        },
+) -> dict[str, Any]:
+    every = {*errors, 403, 429, *((401,) if checked else ()), *((413, 422) if body is not None else ()), 422}
+    responses: dict[int | str, dict[str, Any]] = {
+        code: {"description": ERRORS[code], "content": {"application/json": {"schema": ref("Error")}}}
+        for code in sorted(every)
     }
-    if path is not None:
-        said["parameters"] = [path]
+    content = {} if result is None else {"content": {"application/json": {"schema": ref(result)}}}
+    responses[status] = {"description": "Done." if result is None else "As asked for.", **content}
+    extra: dict[str, Any] = {} if path is None else {"parameters": [path]}
     if body is not None:
         media = {"schema": body, "example": example}
-        said["requestBody"] = {"required": True, "content": {"application/json": media}}
-    return said
+        extra["requestBody"] = {"required": True, "content": {"application/json": media}}
+    return {
+        "operation_id": operation,
+        "summary": summary,
+        "responses": responses,
+        "openapi_extra": extra,
+        "response_class": JsonResponse,
+        "status_code": status,
+        "response_model": None,
+    }
+
+
+def describe(app: FastAPI, components: dict[str, Any] | None = None, secured: bool = False) -> None:
+    """Let the app's description have our components."""
+
+    def description() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schema = get_openapi(title="askless", version=__version__, description=ABOUT, routes=app.routes)
+            schema["components"] = {"schemas": COMPONENTS | (components or {})}
+            if secured:
+                schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+                schema["security"] = [{"token": []}]
+            app.openapi_schema = schema
+        return app.openapi_schema
+
+    app.openapi = description  # type: ignore[method-assign]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from fastapi import APIRouter
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -18,7 +19,6 @@ from askless.service.bodies import body_of
 from askless.service.errors import Problem, invalid, not_found
 from askless.service.interviews import Interviews, Live
 from askless.service.models import Models, ServedModel
-from askless.service.routing import Routes
 from askless.service.security import COOKIE, session_of, token_fits
 from askless.service.settings import Settings
 from askless.service.store import Event
@@ -58,43 +58,43 @@ def error_page(problem: Problem) -> HTMLResponse:
     return page
 
 
-def page_routes(models: Models, interviews: Interviews, settings: Settings) -> Routes:
+def page_routes(models: Models, interviews: Interviews, settings: Settings) -> APIRouter:
     """Everything a browser shows."""
-    routes = Routes()
+    router = APIRouter(include_in_schema=False)
 
-    @routes.get("/")
+    @router.get("/")
     async def home(request: Request) -> Response:
         if len(models) == 1:
             return _start(next(iter(models)))
         return PAGES.show("models.html", models=list(models))
 
-    @routes.get("/models/{model}")
+    @router.get("/models/{model}")
     async def start(request: Request) -> Response:
         return _start(models.find(request.path_params["model"]))
 
-    @routes.post("/models/{model}/interviews")
+    @router.post("/models/{model}/interviews")
     async def create(request: Request) -> Response:
         live = await interviews.create(models.find(request.path_params["model"]), Terms())
         return _to(live.id)
 
-    @routes.get("/interviews/{interview}")
+    @router.get("/interviews/{interview}")
     async def read(request: Request) -> Response:
         return _question(await interviews.find(_id(request)))
 
-    @routes.get("/interviews/{interview}/summary")
+    @router.get("/interviews/{interview}/summary")
     async def summary(request: Request) -> Response:
         live = await interviews.find(_id(request))
         begun = datetime.datetime.fromtimestamp(live.created, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
         return PAGES.show("summary.html", view=interview_view(live), begun=begun, kept=settings.keep is not None)
 
-    @routes.get("/interviews/{interview}/tell")
+    @router.get("/interviews/{interview}/tell")
     async def choose(request: Request) -> Response:
         live = await interviews.find(_id(request))
         if "feature" not in request.query_params:
             return PAGES.show("tell.html", view=interview_view(live), index=None, fields=[], features=_features(live))
         return _tell(live, _index(live.model, request.query_params["feature"]))
 
-    @routes.post("/interviews/{interview}/tell")
+    @router.post("/interviews/{interview}/tell")
     async def tell(request: Request) -> Response:
         live, form = await interviews.find(_id(request)), _form(request)
         index = _index(live.model, form.get("feature", ""))
@@ -104,16 +104,16 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> R
         await interviews.change(live.id, Event("tell", live.model.schema.features[index].name, value))
         return _to(live.id)
 
-    @routes.post("/interviews/{interview}/delete")
+    @router.post("/interviews/{interview}/delete")
     async def delete(request: Request) -> Response:
         await interviews.delete(_id(request))
         return PAGES.show("deleted.html")
 
-    @routes.post("/interviews/{interview}/{action}")
+    @router.post("/interviews/{interview}/{action}")
     async def change(request: Request) -> Response:
         return await _change(interviews, request)
 
-    @routes.post("/sign-in")
+    @router.post("/sign-in")
     async def sign_in(request: Request) -> Response:
         form = _form(request)
         if settings.token is None or not token_fits(form.get("token", "").encode(), settings.token):
@@ -125,7 +125,7 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> R
         )  # fmt: skip
         return response
 
-    @routes.get("/static/{file}")
+    @router.get("/static/{file}")
     async def static(request: Request) -> Response:
         name = request.path_params["file"]
         if name not in FILES:
@@ -133,7 +133,7 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> R
         headers = {"Cache-Control": "public, max-age=31536000, immutable"}
         return Response(FILES[name], media_type=TYPES[Path(name).suffix], headers=headers)
 
-    return routes
+    return router
 
 
 async def _change(interviews: Interviews, request: Request) -> Response:

@@ -10,7 +10,6 @@ from askless.service.rules import DEAREST, rule_schemas
 
 __all__ = [
     "COMPONENTS",
-    "ERRORS",
     "answers_schema",
     "array",
     "next_schema",
@@ -125,17 +124,6 @@ ERROR = record(
         )
     }
 )
-ERRORS = {
-    401: "The token is missing or wrong.",
-    403: "The host or the origin is not allowed.",
-    404: "There is no such thing.",
-    409: "It does not fit what has happened meanwhile.",
-    413: "The body has more than 1 MB.",
-    415: "Another type of body is needed.",
-    422: "The request cannot be used; the message says why.",
-    429: "Too many requests.",
-    503: "Not ready.",
-}
 COMPONENTS: dict[str, Schema] = {
     "Prediction": PREDICTION,
     "Question": QUESTION,

@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askless.service.bodies import BODY
 from askless.service.errors import Problem
-from askless.service.routing import Render
 from askless.service.settings import Settings
 
 __all__ = ["COOKIE", "LARGEST_BODY", "Guard", "RateLimit", "host_name", "session_of", "token_fits", "with_headers"]
@@ -40,6 +40,9 @@ HEADERS = [
 ]
 NO_STORE = (b"cache-control", b"no-store")
 
+Render = Callable[[str, Problem], Response]
+"""An answer that tells a problem, fit for the path."""
+
 
 class Guard:
     """Lets through what may pass. A body is read here, once, so that nothing behind meets one that is too large."""
@@ -52,6 +55,9 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
         send = with_headers(send)
         headers = dict(scope["headers"])
         try:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from askless.service.bodies import FhirResponse
 from askless.service.fhir.items import feature_link, part_link
 from askless.service.fhir.parsing import STATUSES
 from askless.service.models import AskedPart, Models, ServedModel
-from askless.service.schemas import ERRORS, array, of_models, record, value_schema
+from askless.service.openapi import ERRORS
+from askless.service.schemas import array, of_models, record, value_schema
 
-__all__ = ["fhir_operations"]
+__all__ = ["described"]
 
 FHIR = "application/fhir+json"
 
@@ -18,8 +20,8 @@ def _resource(name: str) -> dict[str, Any]:
     return {"type": "object", "required": ["resourceType"], "properties": {"resourceType": {"const": name}}}
 
 
-def fhir_operations(models: Models, base: str) -> dict[str, dict[str, Any]]:
-    """What the description says of each operation, by its name."""
+def described(models: Models, base: str) -> dict[str, dict[str, Any]]:
+    """The arguments of each route's decorator."""
     model: dict[str, Any] = {
         "name": "model", "in": "path", "required": True, "schema": {"enum": [each.name for each in models]},
     }  # fmt: skip
@@ -35,25 +37,28 @@ def fhir_operations(models: Models, base: str) -> dict[str, dict[str, Any]]:
     schema = of_models(models, lambda each: _body(each, base))
     body = {"required": True, "content": {FHIR: {"schema": schema, "example": example}}}
     return {
-        "fhir_metadata": _operation("What the server can do", "CapabilityStatement"),
-        "fhir_search": _operation("Search for questionnaires", "Bundle", parameters=query),
-        "fhir_read": _operation("A questionnaire, without items", "Questionnaire", parameters=[model]),
-        "fhir_next_question": _operation(
-            "The next question of an adaptive questionnaire", "QuestionnaireResponse", requestBody=body
-        ),
-    }
+        "metadata": _route("fhir_metadata", "What the server can do", "CapabilityStatement"),
+        "search": _route("fhir_search", "Search for questionnaires", "Bundle", {"parameters": query}),
+        "read": _route("fhir_read", "A questionnaire, without items", "Questionnaire", {"parameters": [model]}),
+        "next": _route("fhir_next_question", "The next question of an adaptive questionnaire",
+                       "QuestionnaireResponse", {"requestBody": body}),
+    }  # fmt: skip
 
 
-def _operation(summary: str, resource: str, **more: Any) -> dict[str, Any]:
-    failed = {FHIR: {"schema": _resource("OperationOutcome")}}
-    responses = {
-        "200": {"description": "As asked for.", "content": {FHIR: {"schema": _resource(resource)}}},
-        **{
-            str(code): {"description": ERRORS[code], "content": failed}
-            for code in (401, 403, 404, 413, 415, 422, 429)
-        },
+def _route(operation: str, summary: str, resource: str, extra: dict[str, Any] | None = None) -> dict[str, Any]:
+    responses: dict[int | str, dict[str, Any]] = {
+        code: {"description": ERRORS[code], "content": {FHIR: {"schema": _resource("OperationOutcome")}}}
+        for code in (401, 403, 404, 413, 415, 422, 429)
     }
-    return {"summary": summary, **more, "responses": responses}
+    responses[200] = {"description": "As asked for.", "content": {FHIR: {"schema": _resource(resource)}}}
+    return {
+        "operation_id": operation,
+        "summary": summary,
+        "responses": responses,
+        "openapi_extra": extra or {},
+        "response_class": FhirResponse,
+        "response_model": None,
+    }
 
 
 def _body(model: ServedModel, base: str) -> dict[str, Any]:

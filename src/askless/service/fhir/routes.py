@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
+from fastapi import APIRouter
 from starlette.requests import Request
 
 from askless.service.asking import Terms, begin
 from askless.service.bodies import FhirResponse, json_body
 from askless.service.errors import Problem, not_found
+from askless.service.fhir.description import described
 from askless.service.fhir.parsing import read_response
 from askless.service.fhir.resources import bundle, canonical, capability, next_response, outcome, questionnaire
 from askless.service.models import Models, ServedModel
-from askless.service.routing import Routes
 from askless.service.settings import Settings
 
-__all__ = ["fhir_base", "fhir_problem", "fhir_routes"]
+__all__ = ["fhir_problem", "fhir_routes"]
 
 TYPES = ("", "application/fhir+json", "application/json")
 
@@ -26,32 +27,28 @@ def fhir_problem(problem: Problem) -> FhirResponse:
     return FhirResponse(outcome(problem), problem.status, problem.headers)
 
 
-def fhir_base(settings: Settings) -> str:
-    """What the canonical URLs of resources begin with."""
-    return f"{settings.root}/fhir"
-
-
-def fhir_routes(models: Models, settings: Settings) -> Routes:
+def fhir_routes(models: Models, settings: Settings) -> APIRouter:
     """`/fhir`."""
-    routes = Routes("/fhir", "FHIR")
-    base = fhir_base(settings)
+    router = APIRouter(prefix="/fhir", tags=["FHIR"])
+    base = f"{settings.root}/fhir"
+    documented = described(models, base)
 
-    @routes.get("/metadata", "fhir_metadata")
+    @router.get("/metadata", **documented["metadata"])
     async def metadata(request: Request) -> FhirResponse:
         return FhirResponse(capability(base))
 
-    @routes.get("/Questionnaire", "fhir_search")
+    @router.get("/Questionnaire", **documented["search"])
     async def search(request: Request) -> FhirResponse:
         wanted = request.query_params
         found = [questionnaire(model, base) for model in models if _matches(model, base, wanted)]
         used = urlencode([(name, wanted[name]) for name in ("_id", "url", "title", "status") if name in wanted])
         return FhirResponse(bundle(found, base, used))
 
-    @routes.get("/Questionnaire/{model}", "fhir_read")
+    @router.get("/Questionnaire/{model}", **documented["read"])
     async def read(request: Request) -> FhirResponse:
         return FhirResponse(questionnaire(models.find(request.path_params["model"]), base))
 
-    @routes.post("/Questionnaire/$next-question", "fhir_next_question")
+    @router.post("/Questionnaire/$next-question", **documented["next"])
     async def next_question(request: Request) -> FhirResponse:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
         if kind not in TYPES:
@@ -61,11 +58,11 @@ def fhir_routes(models: Models, settings: Settings) -> Routes:
         talk.record({given.model.schema.names[index]: given.answers.get(index) for index in given.asked})
         return FhirResponse(next_response(given, talk, base))
 
-    @routes.get("/{path:rest}")
+    @router.get("/{path:path}", include_in_schema=False)
     async def other(request: Request) -> FhirResponse:
         raise not_found("this server has Questionnaire only; GET /fhir/metadata says what it can do")
 
-    return routes
+    return router
 
 
 def _matches(model: ServedModel, base: str, wanted: Any) -> bool:
