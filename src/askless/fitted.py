@@ -63,6 +63,7 @@ class FittedModel:
     costs: CostModel | None = None  # where one price for each feature, the schema's, does not say it all
     precedence: dict[str, list[str]] = field(default_factory=dict)  # by feature: what is asked before it
     reference: Reference | None = None  # training rows, from which answers are imagined
+    descriptions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by feature or part, as the service reads
 
     @property
     def schema(self) -> Schema:
@@ -162,6 +163,8 @@ class FittedModel:
             raise ValueError(f"the shape of an image is {self.image_shape!r}")
         if not isinstance(self.settings, dict) or not isinstance(self.summary, dict):
             raise ValueError("the settings and the summary are mappings")
+        if not self.schema.all_names >= self.descriptions.keys():
+            raise ValueError(f"some of {list(self.descriptions)} are described, but are no features")
         self._try_out(known=False)
         self._try_out(known=True)
         if self.reference is not None:

@@ -13,7 +13,8 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     " (did you mean 'age'?)"
     """
     by_key = {known.casefold(): known for known in names}
-    near = get_close_matches(str(name).casefold(), by_key, n=1)
+    wanted = str(name)[: 3 * max(map(len, by_key), default=0) + 1].casefold()  # a text of any length may come in
+    near = get_close_matches(wanted, by_key, n=1)
     return f" (did you mean {by_key[near[0]]!r}?)" if near else ""
 
 

@@ -87,6 +87,7 @@ def _read(content: bytes) -> FittedModel:
         costs=_priced(manifest["costs"]) if "costs" in manifest else None,
         precedence=manifest.get("precedence", {}),
         reference=_stored_rows(tensors),
+        descriptions=manifest.get("descriptions", {}),
     ).checked()
     if (
         json.dumps(_manifest(model), sort_keys=True, allow_nan=False) != text
@@ -116,6 +117,8 @@ def _manifest(model: FittedModel) -> dict[str, Any]:
         manifest["costs"] = _described(costs, model.costs)
     if model.precedence:
         manifest["precedence"] = model.precedence
+    if model.descriptions:
+        manifest["descriptions"] = model.descriptions
     return manifest
 
 

@@ -96,6 +96,35 @@ def test_candidates():
     assert talk.candidates == ()
 
 
+@pytest.mark.parametrize("rules", [None, MaxCost(100)])
+def test_the_leading_candidates(rules):
+    talk = interview(PerFeature(PRICES), rules)
+    assert talk.leading(2) == talk.candidates[:2]
+    assert talk.leading(99) == talk.candidates
+    while talk.question:
+        assert talk.leading(1)[0].name == talk.question.name
+        talk.answer(1)
+    assert talk.leading(1) == ()
+
+
+@pytest.mark.parametrize("rules", [None, MaxFeatures(6), MaxCost(4), Confidence(0.999)])
+@pytest.mark.parametrize("costs", [None, PerFeature(PRICES)])
+def test_candidates_when_only_the_postponed_are_left(rules, costs):
+    """The question is the first of them in every moment; with money, what is too dear is none of them."""
+    talk = interview(costs, rules, unavailable=["e", "f"])
+    postponed = []
+    while talk.question.name not in postponed:
+        assert talk.candidates[0].name == talk.question.name
+        postponed.append(talk.question.name)
+        talk.later()
+    assert talk.question.name == postponed[0]
+    assert talk.candidates[0].name == postponed[0]
+    assert {c.name for c in talk.candidates} == set(postponed)
+    assert [c.name for c in talk.candidates[1:]] == sorted(
+        postponed[1:], key=lambda name: -{c.name: c.score for c in talk.candidates}[name]
+    )
+
+
 def test_candidates_that_cannot_be_had_are_none():
     talk = interview(PerFeature(PRICES), MaxCost(2), unavailable=["e"], known={"d": 1})
     assert {c.name for c in talk.candidates} == {"c", "f"}

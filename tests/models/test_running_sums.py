@@ -195,6 +195,39 @@ def test_an_interview_gives_what_a_rollout_of_its_case_gives():
         assert talk.prediction["all"] == t.predictions[0, i + 1].tolist()
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 9, 12])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_answers_recorded_together(count, unknown):
+    """As one by one, and as dense products give it, also where the last sums are far back."""
+    rng = np.random.default_rng(count)
+    schema = schema_of([2, 1, 3] * 4)
+    policy, predictor = models(rng, schema, [8, 6], 3, True)
+    predictor.temperatures = np.linspace(0.5, 2.0, 13).astype(np.float32)  # by how many are known
+    answers = {
+        f"f{i}": None if unknown and i % 3 == 1 else rng.normal(size=schema.widths[i]).astype(np.float32)
+        for i in rng.permutation(12)[:count]
+    }
+    how = {"stopping": None, "describe": lambda output, state: {"all": output[0].tolist()}}
+    talk = Interview(Asker(policy, predictor, schema), Columns(), **how)
+    slowly = talk.copy()
+    talk.record(answers)
+    for name, value in answers.items():
+        slowly.answers({name: value})
+    state = talk._now.state
+    bare = State(state.x, state.asked, state.known)
+    assert state.known.sum() == sum(value is not None for value in answers.values())
+    np.testing.assert_allclose(talk.prediction["all"], slowly.prediction["all"], rtol=1e-5)
+    np.testing.assert_allclose(talk.prediction["all"], predictor.predict(bare)[0], rtol=1e-4)
+    np.testing.assert_allclose(policy.score(state), policy.network(bare.x, bare.known), rtol=1e-4, atol=1e-4)
+    assert talk.question == slowly.question
+    if not talk.done:
+        talk.answer(rng.normal(size=schema.widths[schema.index(talk.question.name)]).astype(np.float32))
+        state = talk._now.state
+        np.testing.assert_allclose(
+            talk.prediction["all"], predictor.predict(State(state.x, state.asked, state.known))[0], rtol=1e-4
+        )
+
+
 def test_two_states_after_the_same_one():
     rng = np.random.default_rng(0)
     schema = schema_of([1] * 30)

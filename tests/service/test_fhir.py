@@ -1,12 +1,14 @@
 """Adaptive questionnaires: a whole interview, the shapes that clients send, and what is refused."""
 
 import copy
+import re
 from itertools import pairwise
 
 import pytest
 
 from askless.persistence import read_model
 from askless.service.fhir.codes import is_loinc, is_ucum
+from askless.service.fhir.resources import _identifier
 from tests.service.fhir_checks import ADAPTIVE, check, walk
 
 NEXT = "/fhir/Questionnaire/$next-question"
@@ -208,6 +210,8 @@ def test_answers_that_do_not_fit(service, canonical, answer):
     resource["item"] = [{"linkId": "1", "answer": [answer]}]
     outcome = ask(service, resource, 422)
     assert "31337" not in str(outcome)
+    (place,) = outcome["issue"][0]["expression"]
+    assert re.fullmatch(r"[A-Za-z]+(\.[A-Za-z]+)*", place), place  # a simple FHIRPath
 
 
 def test_another_server_s_questionnaire(service, canonical):
@@ -246,6 +250,16 @@ def test_metadata_read_and_search(service, canonical):
         check(bundle)
         assert [entry["resource"]["id"] for entry in bundle.get("entry", [])] == names
         assert bundle["total"] == len(names)
+    (link,) = client.get("/fhir/Questionnaire", params={"title": "tri age&x\n"}).json()["link"]
+    assert link["url"].endswith("/fhir/Questionnaire?title=tri+age%26x%0A")
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("Triage", "Triage"), ("chest pain 2", "ChestPain2"), ("2023", "Interview2023"), ("-", "Interview")],
+)
+def test_names_for_programs(title, name):
+    assert _identifier(title) == name
 
 
 def test_a_regression_ends_with_a_mean(service):

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from askless.persistence import read_model
+from askless.service.descriptions import Description
 from askless.service.models import Models, ServedModel
 
 
@@ -139,6 +140,38 @@ def test_old_interviews_are_deleted(models, tmp_path):
     with running(models, keep=path, retention_days=30) as service:
         assert service.client.get(f"/api/interviews/{old}").status_code == 404
         assert service.client.get(f"/api/interviews/{new}").status_code == 200
+
+
+def test_what_was_accepted_goes_on_when_other_numbers_are_allowed(models, tmp_path):
+    from tests.service.conftest import running
+
+    path = str(tmp_path / "kept.db")
+    with running(models, keep=path) as service:
+        told = create(service, known={"age": 60})
+        told = change(service, told["id"], "tell", feature="heart rate", value=150)
+    narrow = {"age": Description(high=50), "heart rate": Description(high=100)}
+    stricter = Models([ServedModel(each.name, each.fitted, each.fingerprint, narrow) for each in models])
+    with running(stricter, keep=path) as service:
+        again = service.client.get(f"/api/interviews/{told['id']}").json()
+        assert (again["history"], again["prediction"]) == (told["history"], told["prediction"])
+        refused = service.client.post(
+            f"/api/interviews/{told['id']}/tell", json={"feature": "heart rate", "value": 150}
+        )
+        assert refused.status_code == 422
+
+
+def test_nobody_else_may_read_the_file(start, tmp_path):
+    start(keep=str(tmp_path / "kept.db"))
+    assert {oct(file.stat().st_mode & 0o777) for file in tmp_path.iterdir()} == {"0o600"}
+
+
+def test_memory_holds_the_latest_interviews_only(start, monkeypatch):
+    monkeypatch.setattr("askless.service.interviews.MOST_WITHOUT_FILE", 3)
+    monkeypatch.setattr("askless.service.interviews.PURGE_EACH", 5)
+    service = start()
+    ids = [create(service)["id"] for _ in range(5)]
+    there = [service.client.get(f"/api/interviews/{each}").status_code for each in ids]
+    assert there == [404, 404, 200, 200, 200]
 
 
 def test_a_file_that_holds_something_else(models, tmp_path):

@@ -27,6 +27,15 @@ def walk_to(service, path, name):
         assert act(service, path, "later").status_code == 303
 
 
+@pytest.mark.parametrize("place", ["", "x", "-1", "18", "²", "9" * 5000])
+def test_a_place_that_is_none(service, place):
+    path = begun(service)
+    assert act(service, path, "tell", feature=place).status_code == 422
+    walk_to(service, path, "complaint")
+    assert act(service, path, "answer", **{"part-0": place or "x"}).status_code == 422
+    assert service.client.get(f"/api{path}").json()["asked"] == 0
+
+
 def test_start_lists_the_models(service):
     page = service.client.get("/").text
     assert 'href="/models/triage"' in page

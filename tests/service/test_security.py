@@ -1,6 +1,8 @@
 """Who may call, with what, and what every answer carries."""
 
 import json
+import socket
+import time
 
 import pytest
 
@@ -43,7 +45,9 @@ def test_names_without_ports():
     assert host_name("a:b:c") == ""
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://evil.example:443"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://evil.example:443", "http://[::1"]
+)
 def test_pages_of_others_cannot_write(service, origin):
     answer = service.client.post("/api/models/triage/next", json={"answers": {}}, headers={"Origin": origin})
     assert answer.status_code == 403
@@ -112,6 +116,39 @@ def test_every_answer_has_the_headers(service):
         assert headers["cache-control"] == (
             "no-store" if "static" not in path else "public, max-age=31536000, immutable"
         )
+
+
+def test_a_bug_of_ours_has_the_headers_too_and_tells_nothing(start, monkeypatch):
+    def broken(model, body):
+        raise RuntimeError(f"it was {body}")
+
+    monkeypatch.setattr("askless.service.api.next_question", broken)
+    service = start()
+    answer = service.next({"answers": {"age": 31337}})
+    assert answer.status_code == 500
+    assert answer.json()["error"]["code"] == "internal"
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    assert answer.headers["cache-control"] == "no-store"
+    told = [json.loads(line) for line in service.log.getvalue().splitlines()]
+    assert [line["event"] for line in told] == ["failure", "request"]
+    assert told[0]["error"] == "RuntimeError"
+    assert "31337" not in answer.text + service.log.getvalue()
+
+
+def test_half_an_answer_is_none(start):
+    """Whoever hangs up in the middle of a body has answered nothing."""
+    service = start()
+    interview = service.client.post("/api/models/triage/interviews", json={}).json()["id"]
+    with socket.create_connection(("127.0.0.1", int(service.url.rpartition(":")[2]))) as caller:
+        head = f"POST /api/interviews/{interview}/unknown HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n"
+        caller.sendall(head.encode() + b"{}")
+        time.sleep(0.1)
+    for _ in range(200):
+        if '"status":400' in service.log.getvalue():
+            break
+        time.sleep(0.02)
+    assert '"status":400' in service.log.getvalue()
+    assert service.client.get(f"/api/interviews/{interview}").json()["events"] == 0
 
 
 def test_the_rate_of_one_address():

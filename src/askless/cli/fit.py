@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.console import count, make_console, quoted, say
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from askless.cli.tables import CsvTable, ParquetFile
+    from askless.core import Schema
     from askless.estimators import DynamicClassifier, DynamicRegressor
     from askless.tables import ParquetTable
 
@@ -34,11 +35,13 @@ examples:
   askless fit data.csv --target y -o m.askless
   askless fit triage.csv --target destination --groups triage.groups.json --costs triage.costs.json -o m.askless
   askless fit large.parquet --target y --scratch /tmp -o m.askless
+  askless fit data.csv --target y --features features.json -o m.askless
 
 groups.json:  {"blood pressure": ["systolic", "diastolic"]}      columns that are asked together
 costs.json:   {"age": 1, "blood pressure": 5}                    prices by feature; 1 where not given
 panels.json:  {"blood": {"sugar": 3, "cholesterol": 5}}          prices once one of the panel was asked
 order.json:   {"biopsy": ["consent", "scan"]}                    what is asked only after what
+features.json:  {"age": {"text": "How old is the patient?", "unit": "a", "loinc": "30525-0", "low": 0, "high": 120}}
 
 methods:
   default:   auto, which fits greedy, value and forward_selection and keeps the best on held-out rows
@@ -66,6 +69,8 @@ def add(commands: Commands) -> None:
     add("--costs", metavar="JSON", help="prices of features; what is asked is weighed against them")
     add("--panels", metavar="JSON", help="features that are cheaper once another one of their panel was asked")
     add("--precedence", metavar="JSON", help="features that are asked only after others")
+    add("--features", metavar="JSON", help="wording, units (UCUM), codes (LOINC) and valid ranges of features, which "
+        "the model keeps for askless serve")  # fmt: skip
     add("--stop", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="stopping rules beside the "
         "budget, such as confidence=0.95 max_cost=20 (see below)")  # fmt: skip
     add("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out, such as an id")
@@ -114,11 +119,12 @@ class _Job:
     task: str
     why: str  # it is that task
     estimator: DynamicClassifier | DynamicRegressor
+    descriptions: dict[str, dict[str, Any]]  # of features, for the service
 
 
 def run(args: argparse.Namespace) -> None:
     """Read, train, save, score."""
-    inputs = (args.data, args.validation, args.costs, args.groups, args.panels, args.precedence)
+    inputs = (args.data, args.validation, args.costs, args.groups, args.panels, args.precedence, args.features)
     import pandas as pd
 
     from askless.tables import column_names
@@ -144,6 +150,7 @@ def run(args: argparse.Namespace) -> None:
         job.estimator.fit(train.X, named, validation=validation, checkpoint=checkpoint, scratch=args.scratch)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the same command goes on from {checkpoint}") from None
+    _keep_descriptions(job)
     job.estimator.save(output)
     checkpoint.unlink(missing_ok=True)
     say(console, f"trained on {count(len(train), 'row')} in {time.perf_counter() - start:.0f} s; saved {output}")
@@ -155,6 +162,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
     """The cases, and an estimator for them."""
     from askless.cli.settings import configured_method, read_groups, read_precedence, read_prices
     from askless.cli.target import choose_task
+    from askless.service.descriptions import read_descriptions
 
     costs, groups = read_prices(args.costs, args.panels), read_groups(args.groups)
     stopping, precedence = read_stop(args.stop), read_precedence(args.precedence)
@@ -168,11 +176,19 @@ def _prepare(args: argparse.Namespace) -> _Job:
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence}
     estimator = kind(args.budget, method, groups, costs, stopping, **how)
-    _check_whole(X, groups, costs, precedence, args.seed)
-    return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator)
+    schema = _check_whole(X, groups, costs, precedence, args.seed)
+    descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
+    return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator, descriptions)
 
 
-def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, precedence: Any, seed: int) -> None:
+def _keep_descriptions(job: _Job) -> None:
+    """Let the model keep what is said of its features; a column that was empty in the training rows is none."""
+    model = job.estimator.model_
+    kept = {name: each for name, each in job.descriptions.items() if name in model.schema.all_names}
+    job.estimator.model_ = replace(model, descriptions=kept)
+
+
+def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, precedence: Any, seed: int) -> Schema:
     """Let errors name the rows of the whole table, not of the part that is trained on; warnings come later."""
     import warnings
 
@@ -191,6 +207,7 @@ def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, preced
         Precedence.of(precedence, encoder.schema)
         for rows, part in row_chunks(X, rows_at_once(encoder)) if len(X) > SAMPLE else ():
             encoder.transform(part, range(rows.start, rows.stop))
+    return encoder.schema
 
 
 def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTable, pd.Series, int]:

@@ -35,7 +35,8 @@ def add(commands: Commands) -> None:
     add("--port", type=int, help="the port (default: 8000)")
     add("--allow-host", action="append", metavar="NAME", help="a name under which the service is called")
     add("--base-url", metavar="URL", help="how others reach it, such as https://ask.example.org")
-    add("--features", metavar="JSON", help="wording, units, codes and valid ranges of features")
+    add("--features", metavar="JSON", help="wording, units (UCUM), codes (LOINC) and valid ranges of features; what "
+        "it says wins over what the models keep from askless fit --features")  # fmt: skip
     add("--keep", metavar="FILE", help="keep interviews in this SQLite file")
     add("--retention-days", type=float, metavar="DAYS", help="delete an interview that was not touched for so long "
         "(default: 30)")  # fmt: skip

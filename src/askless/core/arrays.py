@@ -3,8 +3,9 @@
 from functools import lru_cache
 from typing import Any
 
+import array_api_compat
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 __all__ = [
     "Array",
@@ -19,6 +20,19 @@ __all__ = [
 
 Array = Any
 """An array of any library that follows the array API standard."""
+
+
+STANDARD = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # this numpy follows the standard by itself
+
+
+def array_namespace(*arrays: Array) -> Any:
+    """The functions for these arrays, by the names of the standard.
+
+    numpy's own where they will do: array-api-compat's take as long to load as numpy itself.
+    """
+    if STANDARD and all(isinstance(array, np.ndarray) for array in arrays):
+        return np
+    return array_api_compat.array_namespace(*arrays)
 
 
 def constant_like(values: Any, like: Array, dtype: Any = None) -> Array:

@@ -10,10 +10,11 @@ import numpy as np
 from askless.core.arrays import Array
 from askless.core.choice import ceiling_of, narrowed, ranked_scores
 from askless.core.progress import Asker, Progress
+from askless.core.schema import Schema
 from askless.core.state import Cases, State
 from askless.core.stopping import StoppingRule
 
-__all__ = ["Candidate", "candidates_after", "candidates_of"]
+__all__ = ["Candidate", "Ranking", "candidates_after", "candidates_of", "ranking_of"]
 
 
 @dataclass(frozen=True)
@@ -26,26 +27,40 @@ class Candidate:
     price: float
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What the choice of the next question of a single case went by."""
+
+    ceiling: np.ndarray  # (features,) infinity where a feature may be asked, else minus infinity
+    scores: np.ndarray  # (features,) after prices had their say
+    information: np.ndarray | None  # (features,) the policy's own scores, where they are information
+
+    def order(self) -> list[int]:
+        """The features that may be asked, the best first; NaN counts as the lowest score."""
+        places = np.flatnonzero(self.ceiling > 0)
+        best_first: list[int] = places[(-np.fmax(self.scores[places], -np.inf)).argsort(kind="stable")].tolist()
+        return best_first
+
+    def candidates(self, order: Sequence[int], schema: Schema, prices: Sequence[float]) -> tuple[Candidate, ...]:
+        """The features in that order as candidates."""
+        names, scores = schema.names, self.scores.tolist()
+        told = None if self.information is None else self.information.tolist()
+        return tuple(Candidate(names[i], scores[i], None if told is None else told[i], prices[i]) for i in order)
+
+
+def ranking_of(progress: Progress, ceiling: Array) -> Ranking:
+    """What a single case may be asked below a ceiling (1, features), and how much each is worth."""
+    scores = np.asarray(ranked_scores(progress, ceiling))[0]
+    return Ranking(ceiling[0], scores, np.asarray(progress.scores)[0] if progress.who.informative else None)
+
+
 def candidates_of(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[Candidate, ...]:
     """What may be asked next of a single case, the best first; empty where a rule stops it."""
     ceiling, _ = narrowed(progress, rules)
-    places = np.flatnonzero(np.asarray(ceiling)[0] > 0)
-    if not len(places):
+    if not (ceiling > 0).any():
         return ()
-    who = progress.who
-    scores, prices = np.asarray(ranked_scores(progress, ceiling))[0], np.asarray(progress.prices)[0]
-    information = np.asarray(progress.scores)[0] if who.informative else None
-    low = np.where(np.isnan(scores), -np.inf, scores)
-    order = places[np.argsort(-low[places], kind="stable")]
-    return tuple(
-        Candidate(
-            who.schema.names[i],
-            float(scores[i]),
-            None if information is None else float(information[i]),
-            float(prices[i]),
-        )
-        for i in order.tolist()
-    )
+    ranking = ranking_of(progress, ceiling)
+    return ranking.candidates(ranking.order(), progress.who.schema, np.asarray(progress.prices)[0].tolist())
 
 
 def candidates_after(

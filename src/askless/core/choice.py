@@ -12,8 +12,6 @@ import numpy as np
 
 from askless.core.arrays import Array, array_namespace, device, one_hot, take_columns
 from askless.core.progress import Progress
-from askless.core.protocols import Policy
-from askless.core.state import State
 from askless.core.stopping import StoppingRule
 
 __all__ = ["ceiling_of", "choose", "close", "decide", "narrowed", "pick_best", "ranked_scores", "weigh", "weighed"]
@@ -89,9 +87,10 @@ def weigh(information: Array, prices: Array, allowed: Array, noise: float = 0.0)
     return xp.where(gain > 0, gain / xp.where(prices > free, prices, free), -prices)
 
 
-def choose(policy: Policy, state: State, ceiling: np.ndarray) -> int:
-    """Which feature to ask next of a single case, whatever it costs, given a ceiling (features,) with some open."""
-    scores = policy.score(state)
+def choose(scores: np.ndarray, ceiling: np.ndarray) -> int:
+    """Which feature to ask next of a single case, whatever it costs, given scores (1, features) and a ceiling
+    (features,) with some open.
+    """
     ranked = np.minimum(scores[0], ceiling)
     pick = int(ranked.argmax())
     return pick if ranked[pick] > LOWEST else int(pick_best(scores, ceiling[None, :])[0])

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from askless.core.candidates import Ranking
 from askless.core.schema import Part
 from askless.core.state import State
 
@@ -58,3 +59,4 @@ class Moment:
     happened: tuple[str, int, Any, float]  # action, feature, value and cost of the event that led here
     pick: int = -1  # what to ask now
     fired: int = -1  # the rule that stopped the interview
+    ranking: Ranking | None = None  # what the pick was chosen by; None where there was nothing to choose

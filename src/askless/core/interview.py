@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from askless.core.batches import choose_batch
-from askless.core.candidates import Candidate, candidates_of
-from askless.core.choice import ceiling_of, choose, narrowed, pick_best, ranked_scores
+from askless.core.candidates import Candidate, Ranking, ranking_of
+from askless.core.choice import ceiling_of, choose, narrowed, pick_best
 from askless.core.events import AnswerCodec, Event, Moment, Question
 from askless.core.progress import Asker, Progress
 from askless.core.protocols import refuse_truth
@@ -74,13 +74,25 @@ class Interview:
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
-        """What could be asked now, the best first, with scores, information and prices; empty when done.
+        """What could be asked now, the chosen one first, with scores, information and prices; empty when done.
 
         What was postponed is left out until nothing else is left.
         """
-        if self.done:
+        return self.leading(None)
+
+    def leading(self, most: int | None) -> tuple[Candidate, ...]:
+        """The first so many of the `candidates`."""
+        now = self._now
+        if now.pick < 0:
             return ()
-        return candidates_of(self._progress(self._without_postponed()), self._rules)
+        if now.ranking is None:  # only what was postponed is left
+            progress = self._progress(now.ceiling)
+            now.ranking = ranking_of(progress, narrowed(progress, self._rules)[0])
+        order = now.ranking.order()
+        if order[0] != now.pick:  # what was postponed comes back in its own order
+            order.remove(now.pick)
+            order.insert(0, now.pick)
+        return now.ranking.candidates(order[:most], self._schema, self._prices())
 
     def batch(self, size: int) -> tuple[Question, ...]:
         """The best features to ask at once, chosen together; `answers` takes the answers. Empty when done."""
@@ -229,9 +241,13 @@ class Interview:
         feature = self._schema.features[index]
         return Question(feature.name, feature.kind, feature.choices, price, feature.parts)
 
+    def _prices(self) -> list[float]:
+        """(features,) the price of each feature, if it came next."""
+        prices: list[float] | None = self._fixed
+        return np.asarray(self._progress(self._now.ceiling).prices)[0].tolist() if prices is None else prices
+
     def _price(self, index: int) -> float:
-        prices = self._progress(self._now.ceiling).prices[0] if self._fixed is None else self._fixed
-        return float(prices[index])
+        return self._prices()[index]
 
     def _progress(self, ceiling: np.ndarray) -> Progress:
         """Where the interview stands, as rules and cost models see it."""
@@ -296,8 +312,14 @@ class Interview:
             now.pick = (
                 now.postponed[0]  # what was postponed comes back, the longest postponed first
                 if now.left == len(now.postponed)
-                else choose(self._policy, now.state, self._without_postponed())
+                else self._choose(now)
             )
+
+    def _choose(self, now: Moment) -> int:
+        """What to ask where neither prices nor rules have a say."""
+        ceiling, scores = self._without_postponed(), self._policy.score(now.state)
+        now.ranking = Ranking(ceiling, scores[0], scores[0] if self._asker.informative else None)
+        return choose(scores, ceiling)
 
     def _decide_fully(self, now: Moment) -> None:
         """With prices, precedence and rules of any kind."""
@@ -312,8 +334,8 @@ class Interview:
         if not others.any():
             now.pick = next(i for i in now.postponed if open_[i])
             return
-        ceiling = np.where(others[None], ceiling, -np.inf)
-        now.pick = int(pick_best(ranked_scores(progress, ceiling), ceiling)[0])
+        ranking = now.ranking = ranking_of(progress, np.where(others[None], ceiling, -np.inf))
+        now.pick = int(pick_best(ranking.scores[None], ranking.ceiling[None])[0])
 
     def _without_postponed(self) -> np.ndarray:
         """(features,) the ceiling without what was postponed, unless nothing else is left."""

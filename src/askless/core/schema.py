@@ -105,10 +105,16 @@ class Schema:
     def __len__(self) -> int:
         return len(self.features)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
         return tuple(self._index)
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        """The names of features and of their parts."""
+        parts = (part.name for feature in self.features for part in feature.parts)
+        return frozenset((*self.names, *parts))
 
     @property
     def n_columns(self) -> int:

@@ -35,6 +35,7 @@ class Answer:
     """The answer that led to a state of one case."""
 
     before: Memo  # of the state before
+    earlier: Answer | Answers | None  # what led to the state before
     feature: int
     start: int  # the columns are start, start + 1, ..., stop - 1
     stop: int
@@ -170,7 +171,7 @@ class _Next(State):
         told = np.empty(1 + stop - start, dtype=values.dtype)
         told[0] = 1.0
         told[1:] = values
-        answer = Answer(before.memo, feature, start, stop, told)
+        answer = Answer(before.memo, before.told, feature, start, stop, told)
         self.__dict__.update(told=answer, memo={}, _made=None, _answer=(before, feature, start, stop, values))
         return self
 

@@ -15,6 +15,8 @@ from askless.core.state import Answer, Answers, State
 
 __all__ = ["Network", "NetworkLike"]
 
+FAR_BACK = 8  # answers; after more of them a product with the whole input is no slower than one for each
+
 
 class NetworkLike(Protocol):
     """What policies and predictors ask of a network."""
@@ -143,21 +145,32 @@ class Network:
 
     def _single(self, state: State) -> np.ndarray:
         """(hidden + 1,) the last hidden layer of a single case, and a one."""
-        memo, told = state.memo, state.told
-        h = memo.get(self)
+        h = state.memo.get(self)
         if h is None:
-            before = told.before.get(self) if type(told) is Answer else None
-            if before is None:
-                h = np.append(self._dense(state.x, state.known), np.ones(1, state.x.dtype))
-            else:
-                h = told.values.dot(self._block(told.feature, told.start, told.stop))  # type: ignore[union-attr]
-                h += before
-            memo[self] = h
+            h = state.memo[self] = self._single_sums(state)
         between, zeros, _ = self._later
         for zero, weight in between:
             h = fmax(h, zero).dot(weight)
         last: np.ndarray = fmax(h, zeros)
         return last
+
+    def _single_sums(self, state: State) -> np.ndarray:
+        """(hidden + 1,) the first layer's sums of a single case, and a one: those of a state before, if there are any
+        not far back, and what was told since.
+        """
+        told = state.told
+        since: list[Answer] = []
+        while type(told) is Answer and len(since) < FAR_BACK:
+            since.append(told)
+            sums: np.ndarray | None = told.before.get(self)
+            if sums is not None:
+                for each in reversed(since):
+                    added = each.values.dot(self._block(each.feature, each.start, each.stop))
+                    added += sums
+                    sums = added
+                return sums
+            told = told.earlier
+        return np.append(self._dense(state.x, state.known), np.ones(1, state.x.dtype))
 
     def _many(self, state: State) -> np.ndarray:
         """(n, hidden) the last hidden layer of many cases, in memory that the next call overwrites."""

@@ -159,13 +159,14 @@ class NetPredictor:
 
 def known_count(state: State) -> int | np.ndarray:
     """How many features are known: (n,) of many cases, a number of a single one, counted on from answer to answer."""
-    told = state.told
-    if type(told) is not Answer:
-        return int(state.known.sum()) if len(state) == 1 else np.count_nonzero(state.known, axis=1)
+    told, since = state.told, 0
+    if type(told) is not Answer and len(state) > 1:
+        counts: np.ndarray = np.count_nonzero(state.known, axis=1)
+        return counts
     count: int | None = state.memo.get(KNOWN)
-    if count is None:
-        before = told.before.get(KNOWN)
-        count = state.memo[KNOWN] = int(state.known.sum()) if before is None else before + 1
+    while count is None and type(told) is Answer:
+        count, told, since = told.before.get(KNOWN), told.earlier, since + 1
+    count = state.memo[KNOWN] = int(state.known.sum()) if count is None else count + since
     return count
 
 

@@ -101,11 +101,10 @@ def value_of_text(part: AskedPart, text: str, where: str) -> Any:
     return _checked(part, value, where)
 
 
-def notes(model: ServedModel, index: int, answer: Any) -> list[str]:
-    """Remarks on values that are accepted, but beyond what training has seen."""
-    given = answer if isinstance(answer, Mapping) else {model.parts[index][0].name: answer}
+def notes(model: ServedModel, name: str, answer: Any) -> list[str]:
+    """Remarks on a feature's values that are accepted, but beyond what training has seen."""
     return [
         f"{part.name!r} is beyond what training has seen ({part.part.low:g} to {part.part.high:g})"
-        for part in model.parts[index]
-        if given.get(part.name) is not None and part.unusual(given[part.name])
+        for part in model.parts[model.schema.index(name)]
+        if part.kind == "number" and part.unusual(answer.get(part.name) if isinstance(answer, Mapping) else answer)
     ]

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from askless.core import State
 from askless.service.answers import checked_answers, notes
-from askless.service.asking import begin, checked_names, predicted, read_terms, standing
+from askless.service.asking import TERMS, begin, checked_names, predicted, read_terms, standing
 from askless.service.bodies import JsonResponse, checked_fields, json_body
 from askless.service.errors import invalid
 from askless.service.models import Models, ServedModel
@@ -20,7 +20,7 @@ from askless.service.openapi import Documentation
 
 __all__ = ["NEXT_FIELDS", "next_question", "predict_records", "stateless_routes"]
 
-NEXT_FIELDS = ("answers", "known", "unknown", "unavailable", "costs", "stopping")
+NEXT_FIELDS = ("answers", "unknown", *TERMS)
 MOST_RECORDS = 10_000
 INLINE = 50  # so few records are predicted at once; more of them in a thread, so that nobody waits
 
@@ -40,12 +40,12 @@ def stateless_routes(models: Models, documentation: Documentation) -> APIRouter:
     @router.post("/{model}/next", **documentation.of("next"))
     async def ask_next(request: Request) -> JsonResponse:
         model = models.find(request.path_params["model"])
-        return JsonResponse(next_question(model, json_body(await request.body())))
+        return JsonResponse(next_question(model, json_body(request)))
 
     @router.post("/{model}/predict", **documentation.of("predict"))
     async def predict(request: Request) -> JsonResponse:
         served = models.find(request.path_params["model"])
-        records = read_records(await request.body())
+        records = read_records(request)
         if len(records) <= INLINE:
             return JsonResponse(predict_records(served, records))
         return JsonResponse(await asyncio.to_thread(predict_records, served, records))
@@ -61,17 +61,13 @@ def next_question(model: ServedModel, body: Any) -> dict[str, Any]:
     talk = begin(model, terms)
     unknown = checked_names(model, data.get("unknown", []), "unknown")
     talk.record(answers | {name: None for name in unknown if name not in answers})
-    remarks = [
-        note
-        for name, answer in (terms.known | answers).items()
-        for note in notes(model, model.schema.index(name), answer)
-    ]
+    remarks = [note for name, answer in (terms.known | answers).items() for note in notes(model, name, answer)]
     return {**standing(model, talk), "notes": remarks}
 
 
-def read_records(body: bytes) -> list[Any]:
+def read_records(request: Request) -> list[Any]:
     """The list of records in a body."""
-    data = checked_fields(json_body(body), ("records",), required=("records",))
+    data = checked_fields(json_body(request), ("records",), required=("records",))
     records = data["records"]
     if not isinstance(records, list) or not 1 <= len(records) <= MOST_RECORDS:
         raise invalid(f"records must be a list of 1 to {MOST_RECORDS} objects", "records")

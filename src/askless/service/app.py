@@ -26,7 +26,7 @@ from askless.service.metrics import Metrics
 from askless.service.models import Models
 from askless.service.openapi import Documentation, describe
 from askless.service.pages import error_page, page_routes
-from askless.service.security import Guard
+from askless.service.security import Guard, with_headers
 from askless.service.settings import Settings
 from askless.service.store import Store
 
@@ -141,7 +141,7 @@ class Watch:
         except Exception as error:
             self.log.failure(error, route=_route(scope))
             if not status:
-                await render(scope["path"], problem_of_status(500))(scope, receive, noting)
+                await render(scope["path"], problem_of_status(500))(scope, receive, with_headers(noting))
         finally:
             seconds = time.perf_counter() - start
             route, method = _route(scope), _method(scope)

@@ -19,9 +19,10 @@ from askless.service.errors import invalid
 from askless.service.models import ServedModel, label_text
 from askless.service.rules import DEAREST, read_rules
 
-__all__ = ["Terms", "begin", "leading", "predicted", "read_terms", "shares", "standing"]
+__all__ = ["TERMS", "Terms", "begin", "leading", "predicted", "read_terms", "shares", "standing"]
 
 LEADING = 5  # candidates that are shown
+TERMS = ("known", "unavailable", "costs", "stopping")  # the fields of a request that are terms
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,13 @@ class Terms:
         """Whether the interview is the model's own."""
         return not (self.known or self.unavailable or self.costs or self.stopping)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Terms:
+        """The terms that `to_json` gave."""
+        return cls(data["known"], tuple(data["unavailable"]), data["costs"], data["stopping"])
+
     def to_json(self) -> dict[str, Any]:
-        """What `read_terms` reads."""
+        """What is kept of an interview's beginning."""
         return {
             "known": self.known,
             "unavailable": list(self.unavailable),
@@ -50,6 +56,8 @@ class Terms:
 
 def read_terms(model: ServedModel, data: Mapping[str, Any]) -> Terms:
     """The terms in a request's body, checked."""
+    if not any(name in data for name in TERMS):
+        return Terms()
     unavailable = checked_names(model, data.get("unavailable", []), "unavailable")
     costs = data.get("costs", {})
     if not isinstance(costs, dict):
@@ -93,7 +101,7 @@ def begin(model: ServedModel, terms: Terms) -> Interview:
 
 def leading(talk: Interview) -> tuple[Candidate, ...]:
     """The best candidates for the next question, the chosen one first."""
-    return talk.candidates[:LEADING]
+    return talk.leading(LEADING)
 
 
 def shares(candidates: Sequence[Candidate]) -> list[float]:

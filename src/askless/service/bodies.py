@@ -6,12 +6,15 @@ from collections.abc import Collection
 from typing import Any
 
 import orjson
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from askless.hints import did_you_mean, listed
 from askless.service.errors import Problem, invalid
 
-__all__ = ["FhirResponse", "JsonResponse", "checked_fields", "json_body", "problem_json"]
+__all__ = ["BODY", "FhirResponse", "JsonResponse", "body_of", "checked_fields", "json_body", "problem_json"]
+
+BODY = "askless.body"  # where the guard leaves a request's body in its scope
 
 
 class JsonResponse(JSONResponse):
@@ -28,10 +31,16 @@ class FhirResponse(JsonResponse):
     media_type = "application/fhir+json"
 
 
-def json_body(body: bytes) -> Any:
-    """What a body says; NaN and infinities are no JSON."""
+def body_of(request: Request) -> bytes:
+    """The request's body, which the guard has read."""
+    body: bytes = request.scope[BODY]
+    return body
+
+
+def json_body(request: Request, empty: bytes = b"") -> Any:
+    """What a body says; NaN and infinities are no JSON. `empty` stands for a body of no bytes."""
     try:
-        return orjson.loads(body)
+        return orjson.loads(body_of(request) or empty)
     except orjson.JSONDecodeError:
         raise invalid("the body is not JSON; NaN and infinities are none") from None
 

@@ -2,7 +2,8 @@
 
     {"age": {"text": "How old is the patient?", "unit": "a", "loinc": "30525-0", "low": 0, "high": 120}}
 
-Names are those of features or of their parts.
+Names are those of features or of their parts. A fit may keep them in the model's file, and the service may be given
+others, which win.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from askless.core.schema import Part
 from askless.hints import did_you_mean
 from askless.service.fhir.codes import is_loinc, is_ucum
 
-__all__ = ["Description", "read_descriptions", "valid_range"]
+__all__ = ["Description", "described", "read_descriptions", "valid_range"]
+
+Plain = Mapping[str, Mapping[str, Any]]
+"""Descriptions by name, as JSON holds them."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ class Description:
         return made
 
 
-def read_descriptions(path: str, names: Iterable[str]) -> dict[str, Description]:
-    """The descriptions in a file, all of which must be of known `names`."""
+def read_descriptions(path: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The descriptions in a file, checked; all must be of known `names`."""
     try:
         with open(path, "rb") as file:
             data = json.load(file)
@@ -63,15 +67,20 @@ def read_descriptions(path: str, names: Iterable[str]) -> dict[str, Description]
     if not isinstance(data, dict):
         raise ValueError(f'{path} must hold an object such as {{"age": {{"unit": "a"}}}}')
     known = set(names)
-    described = {}
     for name, each in data.items():
         if name not in known:
-            raise ValueError(f"{path}: no model has a feature {name!r}{did_you_mean(name, known)}")
+            raise ValueError(f"{path}: there is no feature {name!r}{did_you_mean(name, known)}")
         try:
-            described[name] = Description.of(name, each)
+            Description.of(name, each)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
-    return described
+    return data
+
+
+def described(kept: Plain, given: Plain) -> dict[str, Description]:
+    """What is said of each feature: of what a model keeps, and what is given beside it, the latter wins."""
+    names = [*kept, *(name for name in given if name not in kept)]
+    return {name: Description.of(name, {**kept.get(name, {}), **given.get(name, {})}) for name in names}
 
 
 def valid_range(part: Part, description: Description) -> tuple[float | None, float | None]:

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from askless.service.asking import read_terms
+from askless.service.asking import TERMS, read_terms
 from askless.service.bodies import JsonResponse, checked_fields, json_body
 from askless.service.errors import invalid
 from askless.service.interviews import Interviews
@@ -26,7 +26,7 @@ def interview_routes(models: Models, interviews: Interviews, documentation: Docu
     @router.post("/models/{model}/interviews", **documentation.of("create"))
     async def create(request: Request) -> JsonResponse:
         served = models.find(request.path_params["model"])
-        data = checked_fields(json_body(await request.body() or b"{}"), ("known", "unavailable", "costs", "stopping"))
+        data = checked_fields(json_body(request, empty=b"{}"), TERMS)
         live = await interviews.create(served, read_terms(served, data))
         return JsonResponse(live.to_json(), 201)
 
@@ -41,18 +41,18 @@ def interview_routes(models: Models, interviews: Interviews, documentation: Docu
 
     @router.post("/interviews/{interview}/answer", **documentation.of("answer"))
     async def answer(request: Request) -> JsonResponse:
-        data = checked_fields(json_body(await request.body()), ("value", "question"), required=("value",))
+        data = checked_fields(json_body(request), ("value", "question"), required=("value",))
         live = await interviews.change(_id(request), Event("answer", _named(data), data["value"]))
         return JsonResponse(live.to_json())
 
     @router.post("/interviews/{interview}/tell", **documentation.of("tell"))
     async def tell(request: Request) -> JsonResponse:
-        data = checked_fields(json_body(await request.body()), ("feature", "value"), required=("feature", "value"))
+        data = checked_fields(json_body(request), ("feature", "value"), required=("feature", "value"))
         live = await interviews.change(_id(request), Event("tell", _named(data, "feature"), data["value"]))
         return JsonResponse(live.to_json())
 
     async def without_value(action: str, request: Request) -> JsonResponse:
-        data = checked_fields(json_body(await request.body() or b"{}"), ("question",))
+        data = checked_fields(json_body(request, empty=b"{}"), ("question",))
         return JsonResponse((await interviews.change(_id(request), Event(action, _named(data)))).to_json())
 
     @router.post("/interviews/{interview}/unknown", **documentation.of("unknown"))

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from askless.core import Interview
 from askless.exceptions import InterviewError
 from askless.service.answers import checked_answer
-from askless.service.asking import Terms, begin, predicted, read_terms, standing
+from askless.service.asking import Terms, begin, predicted, standing
 from askless.service.errors import Problem, conflict, invalid, not_found
 from askless.service.metrics import Metrics
 from askless.service.models import Models, ServedModel
@@ -26,6 +26,7 @@ Result = TypeVar("Result")
 
 IN_MEMORY = 512  # interviews whose present moment is kept at hand
 MOST_WITHOUT_FILE = 10_000  # interviews, where they live in memory only
+PURGE_EACH = 1000  # interviews that begin in memory
 MOST_EVENTS = 10_000  # of one interview
 DAY = 86_400.0  # seconds
 
@@ -65,6 +66,7 @@ class Interviews:
         self._models, self._store, self._metrics = models, store, metrics
         self._retention = retention_days * DAY
         self._live: OrderedDict[str, Live] = OrderedDict()
+        self._begun = 0
 
     async def create(self, model: ServedModel, terms: Terms) -> Live:
         """A new interview, under an id that cannot be guessed."""
@@ -73,6 +75,9 @@ class Interviews:
         kept = Kept(live.id, model.name, model.fingerprint, terms.to_json(), live.created, ())
         await self._stored(self._store.create(kept))
         self._remember(live)
+        self._begun += 1
+        if self._store.in_memory and self._begun % PURGE_EACH == 0:  # memory must not grow until the next hour
+            await self.purge()
         return live
 
     async def find(self, interview: str) -> Live:
@@ -134,9 +139,9 @@ class Interviews:
         model = self._models.find(kept.model)
         if model.fingerprint != kept.fingerprint:
             raise conflict("the interview was led by another version of its model, which is not served any more")
-        talk = begin(model, read_terms(model, kept.terms))
+        talk = begin(model, Terms.from_json(kept.terms))
         for event in kept.events:
-            apply(model, talk, event)
+            apply(model, talk, event, accepted=True)
         return Live(kept.id, model, talk, len(kept.events), kept.created)
 
     @staticmethod
@@ -147,14 +152,20 @@ class Interviews:
             raise Problem(503, "interviews cannot be kept at the moment; try again") from None
 
 
-def apply(model: ServedModel, talk: Interview, event: Event) -> Event:
-    """Change an interview; returns the event with the name of the question that it concerned."""
+def apply(model: ServedModel, talk: Interview, event: Event, *, accepted: bool = False) -> Event:
+    """Change an interview; returns the event with the name of the question that it concerned.
+
+    What was `accepted` once is not refused later, when a file of descriptions allows for other numbers.
+    """
     question = talk.question
+
+    def value(index: int) -> Any:
+        return event.value if accepted else checked_answer(model, index, event.value, "value")
+
     if event.action == "tell":
         if event.feature is None:
             raise invalid("the field 'feature' is missing", "feature")
-        index = model.index(event.feature, "feature")
-        talk.tell(event.feature, checked_answer(model, index, event.value, "value"))
+        talk.tell(event.feature, value(model.index(event.feature, "feature")))
         return event
     try:
         if event.action == "undo":
@@ -163,7 +174,7 @@ def apply(model: ServedModel, talk: Interview, event: Event) -> Event:
         if question is not None and event.feature is not None and event.feature != question.name:
             raise conflict(f"the question is {question.name!r} now, not the one that was answered")
         if event.action == "answer" and question is not None:
-            talk.answer(checked_answer(model, model.schema.index(question.name), event.value, "value"))
+            talk.answer(value(model.schema.index(question.name)))
         elif event.action == "later":
             talk.later()
         else:

@@ -6,6 +6,7 @@ import logging
 import sys
 import time
 import traceback
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -24,9 +25,9 @@ class Log:
 
     def write(self, event: str, **fields: Any) -> None:
         """One line."""
-        line = orjson.dumps({"time": _now(), "event": event, **fields}).decode()
+        line = orjson.dumps({"time": _now(), "event": event, **fields}, option=orjson.OPT_APPEND_NEWLINE).decode()
         stream = self._stream or sys.stderr
-        stream.write(line + "\n")
+        stream.write(line)
         stream.flush()
 
     def failure(self, error: BaseException, **fields: Any) -> None:
@@ -57,4 +58,9 @@ class JsonLines(logging.Handler):
 
 def _now() -> str:
     moment = time.time()
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1000):03d}Z"
+    return f"{_second(int(moment))}.{int(moment % 1 * 1000):03d}Z"
+
+
+@lru_cache(maxsize=1)
+def _second(moment: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment))

@@ -19,6 +19,7 @@ class Metrics:
         self._seconds = Histogram(
             "askless_request_seconds", "Time to answer", ("route",), buckets=BUCKETS, registry=self.registry
         )
+        self._kinds: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.models = Gauge("askless_models", "Models that are served", registry=self.registry)
         self.live = Gauge("askless_interviews_in_memory", "Interviews in memory", registry=self.registry)
         self.events = Counter(
@@ -27,8 +28,13 @@ class Metrics:
 
     def saw(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered."""
-        self._requests.labels(method, route, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+        kind = (method, route, status)
+        figures = self._kinds.get(kind)
+        if figures is None:  # routes and methods are few, so that these are
+            figures = self._requests.labels(method, route, str(status)), self._seconds.labels(route)
+            self._kinds[kind] = figures
+        figures[0].inc()
+        figures[1].observe(seconds)
 
     def text(self) -> bytes:
         """What Prometheus reads."""

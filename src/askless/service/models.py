@@ -15,7 +15,7 @@ from askless.core.schema import Feature, Part
 from askless.fitted import FittedModel
 from askless.hints import did_you_mean
 from askless.persistence import read_model
-from askless.service.descriptions import Description, read_descriptions, valid_range
+from askless.service.descriptions import Description, described, read_descriptions, valid_range
 from askless.service.errors import Problem, not_found
 
 __all__ = ["AskedPart", "Models", "ServedModel", "label_text", "read_models"]
@@ -50,10 +50,10 @@ class AskedPart:
         """The lowest and the highest number that is accepted."""
         return valid_range(self.part, self.description) if self.kind == "number" else (None, None)
 
-    def unusual(self, value: Any) -> bool:
+    def unusual(self, number: float | None) -> bool:
         """Whether a number is beyond what training has seen."""
         low, high = self.part.low, self.part.high
-        return self.kind == "number" and low is not None and high is not None and not low <= value <= high
+        return number is not None and low is not None and high is not None and not low <= number <= high
 
     def to_json(self) -> dict[str, Any]:
         """The part, as the API shows it."""
@@ -79,6 +79,8 @@ class ServedModel:
     ) -> None:
         if not NAME.fullmatch(name):
             raise ValueError(f"a model's file is named {name!r}; use letters, digits, dots and dashes, at most 64")
+        if fitted.image_shape is not None:
+            raise ValueError("the model asks for patches of images, which nobody can type; use it from Python")
         self.name, self.fitted, self.fingerprint = name, fitted, fingerprint
         self.schema = fitted.schema
         nothing = Description()
@@ -181,16 +183,18 @@ class Models:
 
 
 def read_models(paths: Sequence[str], descriptions: str | None = None) -> Models:
-    """The models in the files, with the descriptions in another."""
-    read = [(Path(path).stem, read_model(path), _fingerprint(path)) for path in paths]
-    names = {
-        name
-        for _, model, _ in read
-        for feature in model.schema.features
-        for name in (feature.name, *(part.name for part in feature.parts))
-    }
-    described = {} if descriptions is None else read_descriptions(descriptions, names)
-    return Models([ServedModel(name, model, fingerprint, described) for name, model, fingerprint in read])
+    """The models in the files, described as they say themselves and, where there is one, as another file says."""
+    fitted = {path: read_model(path) for path in paths}
+    names = {name for model in fitted.values() for name in model.schema.all_names}
+    given = {} if descriptions is None else read_descriptions(descriptions, names)
+    return Models([_served(path, fitted[path], given) for path in paths])
+
+
+def _served(path: str, model: FittedModel, given: Mapping[str, Mapping[str, Any]]) -> ServedModel:
+    try:
+        return ServedModel(Path(path).stem, model, _fingerprint(path), described(model.descriptions, given))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def label_text(label: Any) -> str:

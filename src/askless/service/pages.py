@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askless.service.answers import value_of_text
 from askless.service.asking import Terms
+from askless.service.bodies import body_of
 from askless.service.errors import Problem, invalid, not_found
 from askless.service.interviews import Interviews, Live
 from askless.service.models import Models, ServedModel
@@ -95,7 +96,7 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> A
 
     @router.post("/interviews/{interview}/tell")
     async def tell(request: Request) -> Response:
-        live, form = await interviews.find(_id(request)), await _form(request)
+        live, form = await interviews.find(_id(request)), _form(request)
         index = _index(live.model, form.get("feature", ""))
         value, errors = _value(live.model, index, form)
         if errors:
@@ -114,7 +115,7 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> A
 
     @router.post("/sign-in")
     async def sign_in(request: Request) -> Response:
-        form = await _form(request)
+        form = _form(request)
         if settings.token is None or not token_fits(form.get("token", "").encode(), settings.token):
             return PAGES.show("sign_in.html", 401, failed=True)
         response = RedirectResponse("/", 303)
@@ -140,7 +141,7 @@ async def _change(interviews: Interviews, request: Request) -> Response:
     action = request.path_params["action"]
     if action not in ("answer", "unknown", "later", "undo"):
         raise not_found("there is nothing at this address")
-    live, form = await interviews.find(_id(request)), await _form(request)
+    live, form = await interviews.find(_id(request)), _form(request)
     question = live.talk.question
     stale = form.get("events") not in (None, str(live.events))  # sent twice, or from a page that is not the latest
     if stale or (question is None and action != "undo"):
@@ -172,8 +173,9 @@ def _value(model: ServedModel, index: int, form: dict[str, str]) -> tuple[Any, d
             continue
         if part.kind == "category":  # a choice is named by its place
             choices = part.part.choices or ()
-            if text.isdecimal() and int(text) < len(choices):
-                values[part.name] = choices[int(text)]
+            place = _number(text)
+            if place is not None and place < len(choices):
+                values[part.name] = choices[place]
             else:
                 errors[name] = "Choose one of the list."
             continue
@@ -217,9 +219,15 @@ def _features(live: Live) -> list[tuple[int, str]]:
 
 
 def _index(model: ServedModel, text: str) -> int:
-    if not text.isdecimal() or not int(text) < len(model.schema):
+    place = _number(text)
+    if place is None or place >= len(model.schema):
         raise invalid("there is no such feature", "feature")
-    return int(text)
+    return place
+
+
+def _number(text: str) -> int | None:
+    """The place that a form names."""
+    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def _id(request: Request) -> str:
@@ -230,10 +238,10 @@ def _to(interview: str) -> RedirectResponse:
     return RedirectResponse(f"/interviews/{interview}", 303)
 
 
-async def _form(request: Request) -> dict[str, str]:
+def _form(request: Request) -> dict[str, str]:
     """The fields of a form; of equal names the last."""
     try:
-        text = (await request.body()).decode()
+        text = body_of(request).decode()
         return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=200))
     except ValueError:
         raise invalid("the form cannot be read") from None

@@ -6,16 +6,18 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from askless.service.bodies import BODY
 from askless.service.errors import Problem
 from askless.service.settings import Settings
 
-__all__ = ["COOKIE", "LARGEST_BODY", "Guard", "RateLimit", "host_name", "session_of", "token_fits"]
+__all__ = ["COOKIE", "LARGEST_BODY", "Guard", "RateLimit", "host_name", "session_of", "token_fits", "with_headers"]
 
 LARGEST_BODY = 1_000_000  # bytes
 COOKIE = "askless-session"
@@ -56,17 +58,17 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        send = _with_headers(send)
+        send = with_headers(send)
+        headers = dict(scope["headers"])
         try:
-            self._check(scope)
-            body = b"" if scope["method"] in SAFE else await _read(scope, receive)
+            self._check(scope, headers)
+            scope[BODY] = b"" if scope["method"] in SAFE else await _read(headers, receive)
         except Problem as problem:
             await self.render(scope["path"], problem)(scope, receive, send)
             return
-        await self.app(scope, _replay(body, receive), send)
+        await self.app(scope, receive, send)
 
-    def _check(self, scope: Scope) -> None:
-        headers = dict(scope["headers"])
+    def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")
         if host_name(host) not in self._names:
             raise Problem(403, "the service is not known under this name; see the setting ASKLESS_ALLOWED_HOSTS")
@@ -83,7 +85,7 @@ class Guard:
     def _check_origin(self, headers: dict[bytes, bytes], host: str) -> None:
         """A page of somebody else's must not write here in the name of the person who looks at it."""
         origin = headers.get(b"origin")
-        if origin is not None and urlsplit(origin.decode("latin-1")).netloc.casefold() != host.casefold():
+        if origin is not None and _place(origin.decode("latin-1")) != host.casefold():
             raise Problem(403, "the request comes from a page of another origin")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             raise Problem(403, "the request comes from a page of another site")
@@ -132,6 +134,7 @@ def token_fits(given: bytes, token: str | None) -> bool:
     return token is not None and hmac.compare_digest(given, token.encode())
 
 
+@lru_cache(maxsize=64)  # callers use few names
 def host_name(host: str) -> str:
     """The name in a Host header, without its port."""
     try:
@@ -141,45 +144,46 @@ def host_name(host: str) -> str:
         return ""
 
 
+def _place(origin: str) -> str:
+    """The host and the port of an origin; empty where it has none."""
+    try:
+        return urlsplit(origin).netloc.casefold()
+    except ValueError:  # such as a bracket that is not closed
+        return ""
+
+
 def _client(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
 
 
-async def _read(scope: Scope, receive: Receive) -> bytes:
-    too_large = Problem(413, f"the body has more than {LARGEST_BODY} bytes")
-    too_large.headers["Connection"] = "close"
-    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    if not length.isdigit() or int(length) > LARGEST_BODY:
-        raise too_large
+async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes:
+    length = headers.get(b"content-length", b"0")
+    if not length.isdigit() or len(length) > 20 or int(length) > LARGEST_BODY:
+        raise _too_large()
     parts: list[bytes] = []
     size, more = 0, True
     while more:
         message = await receive()
-        if message["type"] == "http.disconnect":
-            break
+        if message["type"] == "http.disconnect":  # half an answer is none
+            raise Problem(400, "the body is not complete")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > LARGEST_BODY:
-            raise too_large
+            raise _too_large()
         more = message.get("more_body", False)
     return b"".join(parts)
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
-    given = False
-
-    async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
+def _too_large() -> Problem:
+    problem = Problem(413, f"the body has more than {LARGEST_BODY} bytes")
+    problem.headers["Connection"] = "close"
+    return problem
 
 
-def _with_headers(send: Send) -> Send:
+def with_headers(send: Send) -> Send:
+    """Let every answer carry the headers."""
+
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers: list[Any] = list(message.get("headers", ()))

@@ -34,6 +34,7 @@ def make_server(models: Models, settings: Settings, log: Log | None = None) -> u
         access_log=False,  # its lines hold paths; ours do not
         server_header=False,
         lifespan="on",
+        ws="none",
         timeout_graceful_shutdown=10,
     )
     return uvicorn.Server(config)

@@ -7,6 +7,7 @@ that many answers share one fsync. A job that fails is rolled back alone.
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import sqlite3
 import threading
@@ -209,6 +210,8 @@ def _tell(results: list[tuple[asyncio.Future[Any], Any, BaseException | None]]) 
 
 
 def _open(path: str | None) -> sqlite3.Connection:
+    if path is not None:
+        _make_private(path)
     db = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False, timeout=10)
     try:
         db.execute("PRAGMA journal_mode = WAL")
@@ -227,6 +230,16 @@ def _open(path: str | None) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _make_private(path: str) -> None:
+    """A new file that nobody else may read: it holds what people said of themselves."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise ValueError(f"{path} cannot hold interviews ({error.strerror})") from None
 
 
 def _text(value: Any) -> str:

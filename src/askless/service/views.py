@@ -145,7 +145,7 @@ def _history(model: ServedModel, talk: Interview) -> list[dict[str, Any]]:
                 "later": event.action == "later",
                 "cost": number_text(event.cost),
                 "prediction": _headline(event.prediction),
-                "notes": notes(model, index, event.value) if event.value is not None else [],
+                "notes": notes(model, event.feature, event.value),
             }
         )
     return rows

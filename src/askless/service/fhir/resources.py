@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,9 @@ CONTAINED = "questionnaire"
 SINCE = "2026-01-01"  # the date of a conformance resource: when it last changed
 ISSUES = {401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 409: "conflict", 413: "too-long",
           415: "not-supported", 422: "invalid", 429: "throttled", 500: "exception", 503: "transient"}  # fmt: skip
+
+PREDICATE = re.compile(r"\(.*\)", re.DOTALL)
+SIMPLE_PATH = re.compile(r"[A-Za-z]+(\.[A-Za-z]+)*")
 
 Resource = dict[str, Any]
 
@@ -50,13 +54,20 @@ def questionnaire(model: ServedModel, base: str) -> Resource:
         "extension": _adaptive(base),
         "url": canonical(model, base),
         "version": model.fingerprint,
-        "name": "".join(word.capitalize() for word in model.title.split()) or "Interview",
+        "name": _identifier(model.title),
         "title": model.title,
         "status": "active",
         "subjectType": ["Patient"],
         "date": SINCE,
         "description": f"Asks at most {model.fitted.max_features} of {len(model.schema)} questions{purpose}.",
     }
+
+
+def _identifier(title: str) -> str:
+    """A title as a name for programs: letters, digits and underscores, a capital first."""
+    words = re.findall("[A-Za-z0-9_]+", title)
+    name = "".join(word[0].upper() + word[1:] for word in words)
+    return name if name[:1].isalpha() else f"Interview{name}"
 
 
 def next_response(given: Given, talk: Any, base: str) -> Resource:
@@ -117,8 +128,9 @@ def outcome(problem: Problem) -> Resource:
         "code": ISSUES.get(problem.status, "processing"),
         "diagnostics": problem.message,
     }
-    if problem.where and problem.where.isascii():
-        issue["expression"] = [problem.where]
+    place = PREDICATE.sub("", problem.where or "")  # a simple FHIRPath, without the link of an item
+    if SIMPLE_PATH.fullmatch(place):
+        issue["expression"] = [place]
     return {"resourceType": "OperationOutcome", "issue": [issue]}
 
 

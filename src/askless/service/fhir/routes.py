@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -40,7 +41,7 @@ def fhir_routes(models: Models, settings: Settings) -> APIRouter:
     async def search(request: Request) -> FhirResponse:
         wanted = request.query_params
         found = [questionnaire(model, base) for model in models if _matches(model, base, wanted)]
-        used = "&".join(f"{name}={wanted[name]}" for name in ("_id", "url", "title", "status") if name in wanted)
+        used = urlencode([(name, wanted[name]) for name in ("_id", "url", "title", "status") if name in wanted])
         return FhirResponse(bundle(found, base, used))
 
     @router.get("/Questionnaire/{model}", **documented["read"])
@@ -52,7 +53,7 @@ def fhir_routes(models: Models, settings: Settings) -> APIRouter:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
         if kind not in TYPES:
             raise Problem(415, "the body must be application/fhir+json")
-        given = read_response(models, json_body(await request.body()))
+        given = read_response(models, json_body(request))
         talk = begin(given.model, Terms())
         talk.record({given.model.schema.names[index]: given.answers.get(index) for index in given.asked})
         return FhirResponse(next_response(given, talk, base))

@@ -1,0 +1,102 @@
+"""Wording, units and codes: kept by a fit, and reworded where the model is served."""
+
+import json
+
+import pytest
+
+from askless import load
+from askless.cli import main
+from askless.service.models import read_models
+from tests.cli.cli_helpers import GROUPS, QUICK, messy_frame
+from tests.service.conftest import running
+
+KEPT = {
+    "age": {"text": "How old is the patient?", "unit": "a", "loinc": "30525-0", "low": 0, "high": 120},
+    "pressure": {"text": "What is the blood pressure?"},
+    "high": {"unit": "mm[Hg]", "loinc": "8480-6"},
+}
+
+
+@pytest.fixture(scope="module")
+def fit(tmp_path_factory):
+    """`askless fit` with a file of descriptions."""
+    folder = tmp_path_factory.mktemp("described")
+    table, groups, features = folder / "table.csv", folder / "groups.json", folder / "features.json"
+    messy_frame().drop(columns=["score"]).to_csv(table, index=False)
+    groups.write_text(json.dumps(GROUPS))
+
+    def fit(descriptions, output):
+        features.write_text(json.dumps(descriptions))
+        words = [
+            "fit",
+            table,
+            "--target",
+            "ill",
+            "--groups",
+            groups,
+            "--features",
+            features,
+            "--budget",
+            2,
+            "--category",
+            "grade",
+        ]
+        return main([str(word) for word in (*words, "--method", "greedy", *QUICK, "-o", output)])
+
+    return fit
+
+
+@pytest.fixture(scope="module")
+def described(fit, tmp_path_factory):
+    """A model that keeps its descriptions."""
+    path = tmp_path_factory.mktemp("described") / "ill.askless"
+    assert fit(KEPT, path) == 0
+    return path
+
+
+def test_a_model_keeps_what_is_said_of_its_features(described, tmp_path):
+    assert load(described).model_.descriptions == KEPT
+    load(described).save(tmp_path / "again.askless")
+    assert (tmp_path / "again.askless").read_bytes() == described.read_bytes()
+    with running(read_models([str(described)])) as service:
+        features = {each["name"]: each for each in service.client.get("/api/models/ill").json()["features"]}
+        assert features["age"]["text"] == "How old is the patient?"
+        assert features["age"]["parts"][0]["unit"] == "a"
+        assert features["pressure"]["text"] == "What is the blood pressure?"
+        assert features["pressure"]["parts"][0]["loinc"] == "8480-6"
+        assert service.next({"answers": {"age": 121}}, "ill").status_code == 422
+        assert service.next({"answers": {"age": 119}}, "ill").status_code == 200
+
+
+def test_what_the_service_is_told_wins(described, tmp_path):
+    given = tmp_path / "features.json"
+    given.write_text(json.dumps({"age": {"text": "Alter?", "high": 99}, "low": {"unit": "mm[Hg]"}}))
+    model = next(iter(read_models([str(described)], str(given))))
+    questions = {each["name"]: each for each in model.questions}
+    age = questions["age"]["parts"][0]
+    assert (age["text"], age["high"], age["low"], age["unit"], age["loinc"]) == ("Alter?", 99, 0, "a", "30525-0")
+    assert [part["unit"] for part in questions["pressure"]["parts"]] == ["mm[Hg]", "mm[Hg]"]
+
+
+def test_both_together_must_make_sense(described, tmp_path):
+    given = tmp_path / "features.json"
+    given.write_text(json.dumps({"age": {"low": 130}}))
+    with pytest.raises(ValueError, match=r"ill\.askless: 'age': low is 130, which is not below high, 120"):
+        read_models([str(described)], str(given))
+
+
+@pytest.mark.parametrize(
+    ("descriptions", "words"),
+    [
+        ({"agee": {}}, "there is no feature 'agee' (did you mean 'age'?)"),
+        ({"ill": {}}, "there is no feature 'ill'"),  # it is the target
+        ({"age": {"unit": "years"}}, "no UCUM unit"),
+        ({"age": {"loinc": "30525-1"}}, "no LOINC code"),
+    ],
+)
+def test_a_fit_refuses_before_it_trains(fit, tmp_path, capsys, descriptions, words):
+    assert fit(descriptions, tmp_path / "m.askless") == 2
+    told = capsys.readouterr().err
+    assert words in told
+    assert told.count("\n") == 1
+    assert not (tmp_path / "m.askless").exists()
