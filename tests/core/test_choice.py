@@ -37,7 +37,7 @@ def test_both_ways_to_decide_agree_with_a_literal_one(pairs):
     progress = Progress(state, np.zeros(1), np.zeros(1), np.zeros((1, 1)), asker, ceiling)
     assert decide(progress, ())[0].tolist() == [expected]
     if allowed.any():
-        assert choose(policy.score(state), ceiling[0]) == expected
+        assert choose(policy.score(state)[0], ceiling[0]) == expected
 
 
 def test_a_ceiling_closes():

@@ -27,7 +27,7 @@ class Candidate:
     price: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ranking:
     """What the choice of the next question of a single case went by."""
 

@@ -88,12 +88,12 @@ def weigh(information: Array, prices: Array, allowed: Array, noise: float = 0.0)
 
 
 def choose(scores: np.ndarray, ceiling: np.ndarray) -> int:
-    """Which feature to ask next of a single case, whatever it costs, given scores (1, features) and a ceiling
+    """Which feature to ask next of a single case, whatever it costs, given scores (features,) and a ceiling
     (features,) with some open.
     """
-    ranked = np.minimum(scores[0], ceiling)
+    ranked = np.minimum(scores, ceiling)
     pick = int(ranked.argmax())
-    return pick if ranked[pick] > LOWEST else int(pick_best(scores, ceiling[None, :])[0])
+    return pick if ranked[pick] > LOWEST else int(pick_best(scores[None], ceiling[None])[0])
 
 
 def ceiling_of(allowed: Array, like: Array) -> Array:

@@ -247,7 +247,8 @@ class Interview:
         return np.asarray(self._progress(self._now.ceiling).prices)[0].tolist() if prices is None else prices
 
     def _price(self, index: int) -> float:
-        return self._prices()[index]
+        prices = self._fixed
+        return self._prices()[index] if prices is None else prices[index]
 
     def _progress(self, ceiling: np.ndarray) -> Progress:
         """Where the interview stands, as rules and cost models see it."""
@@ -317,8 +318,9 @@ class Interview:
 
     def _choose(self, now: Moment) -> int:
         """What to ask where neither prices nor rules have a say."""
-        ceiling, scores = self._without_postponed(), self._policy.score(now.state)
-        now.ranking = Ranking(ceiling, scores[0], scores[0] if self._asker.informative else None)
+        ceiling = self._without_postponed() if now.postponed else now.ceiling
+        scores = self._policy.score(now.state)[0]
+        now.ranking = Ranking(ceiling, scores, scores if self._asker.informative else None)
         return choose(scores, ceiling)
 
     def _decide_fully(self, now: Moment) -> None:

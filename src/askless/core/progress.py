@@ -29,7 +29,7 @@ class Asker:
     precedence: Precedence | None = None
     reference: Reference | None = None  # stored training rows, from which answers can be imagined
 
-    @property
+    @cached_property
     def informative(self) -> bool:
         """Whether scores are information, so that a ratio to a price has a meaning."""
         return bool(getattr(self.policy, "informative", False))

@@ -145,32 +145,32 @@ class Network:
 
     def _single(self, state: State) -> np.ndarray:
         """(hidden + 1,) the last hidden layer of a single case, and a one."""
-        h = state.memo.get(self)
+        memo, told = state.memo, state.told
+        h = memo.get(self)
         if h is None:
-            h = state.memo[self] = self._single_sums(state)
+            h = self._sums_after(told) if type(told) is Answer else None
+            if h is None:
+                h = np.append(self._dense(state.x, state.known), np.ones(1, state.x.dtype))
+            memo[self] = h
         between, zeros, _ = self._later
         for zero, weight in between:
             h = fmax(h, zero).dot(weight)
         last: np.ndarray = fmax(h, zeros)
         return last
 
-    def _single_sums(self, state: State) -> np.ndarray:
-        """(hidden + 1,) the first layer's sums of a single case, and a one: those of a state before, if there are any
-        not far back, and what was told since.
+    def _sums_after(self, told: Answer, far: int = FAR_BACK) -> np.ndarray | None:
+        """(hidden + 1,) the first layer's sums of one case, and a one, after an answer: those of the state before
+        and the answer's. None where no state so few answers back has any.
         """
-        told = state.told
-        since: list[Answer] = []
-        while type(told) is Answer and len(since) < FAR_BACK:
-            since.append(told)
-            sums: np.ndarray | None = told.before.get(self)
-            if sums is not None:
-                for each in reversed(since):
-                    added = each.values.dot(self._block(each.feature, each.start, each.stop))
-                    added += sums
-                    sums = added
-                return sums
-            told = told.earlier
-        return np.append(self._dense(state.x, state.known), np.ones(1, state.x.dtype))
+        before: np.ndarray | None = told.before.get(self)
+        if before is None:
+            earlier = told.earlier
+            before = self._sums_after(earlier, far - 1) if far > 1 and type(earlier) is Answer else None
+            if before is None:
+                return None
+        sums: np.ndarray = told.values.dot(self._block(told.feature, told.start, told.stop))
+        sums += before
+        return sums
 
     def _many(self, state: State) -> np.ndarray:
         """(n, hidden) the last hidden layer of many cases, in memory that the next call overwrites."""
