@@ -26,6 +26,7 @@ __all__ = ["curve_figure", "heat_figure", "lead_figure", "panels"]
 
 WIDTH = 6.0  # inches of a panel
 ONE_PANEL = 8  # lines that a panel holds without confusion
+WIDE = 0.4  # of the figure's height: a band that hides what lies behind it
 CONTROL_DASHES = {"random": (1.4, 1.3), "all_features": (7, 2), "oracle_order": (6, 1.4, 1.4, 1.4)}
 KIND_COLOURS = {DYNAMIC: PALETTE[0], STATIC: PALETTE[1]}
 HEAT_ROWS = 20
@@ -100,11 +101,16 @@ def _draw(
             if i > 0:
                 place += 2 if (place + 1) % len(PALETTE) == 0 else 1  # the chosen one's colour is its own
             middle, low, high = _band(entry, curve)
-            crowded = curve == "ece" and i > 0  # these lines lie together: bands of all would hide them
-            if low is not None and high is not None and not crowded:
+            if low is not None and high is not None and (i == 0 or not _covers(ax, curve, low, high)):
                 band(ax, i, entry.budgets, low, high)
             lines.append(line(ax, i, entry.budgets, middle, entry.row.label))
     return lines
+
+
+def _covers(ax: Axes, curve: str, low: np.ndarray, high: np.ndarray) -> bool:
+    """Whether bands of all methods would hide the lines: calibration's lie together, few runs have wide ones."""
+    bottom, top = ax.get_ylim()
+    return curve == "ece" or float(np.median(high - low)) > WIDE * (top - bottom)
 
 
 def _ranked(study: Study, against: str | None) -> list[Row]:

@@ -162,7 +162,8 @@ def about_curves(subject: Subject) -> str:
     most = max(len(entry.runs) for entry in subject.entries.values())
     if most > 1:
         words += " Lines are means over seeds"
-        words += "; bands are 95% intervals of that mean, budget by budget." if most >= FEWEST_FOR_BAND else "."
+        banded = "; bands are 95% intervals of that mean, budget by budget, where they leave the lines to be seen."
+        words += banded if most >= FEWEST_FOR_BAND else "."
     return words
 
 
