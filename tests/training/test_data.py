@@ -17,9 +17,9 @@ def problem(n, max_features, missing="skip"):
 
 def test_the_validation_sample_is_random_and_large_enough():
     cases, y = problem(5000, 20).validation_sample
-    assert len(cases) == len(y) == (1 << 15) // 20
+    assert len(cases) == len(y) == (1 << 16) // 20
     assert abs(y.mean() - 0.5) < 0.05  # not every n-th row, which would all be of one class
-    assert len(problem(5000, 784).validation_sample[1]) == 1024
+    assert len(problem(5000, 784).validation_sample[1]) == 2048
     small = problem(900, 10)
     assert small.validation_sample[0] is small.valid
 

@@ -19,7 +19,7 @@ __all__ = ["Problem", "Task", "Tensors", "some_rows"]
 
 Task = Literal["classification", "regression"]
 
-VALIDATION_QUESTIONS, VALIDATION_ROWS = 1 << 15, 1 << 10  # at most so many questions, but at least so many rows
+VALIDATION_QUESTIONS, VALIDATION_ROWS = 1 << 16, 1 << 11  # at most so many questions, but at least so many rows
 
 
 def some_rows(n: int, at_most: int) -> np.ndarray:
