@@ -13,6 +13,7 @@ import numpy as np
 
 from askless.experiments import read_experiment
 from askless.experiments.running import fit_task, load_table, split_rows
+from askless.persistence import write_model
 from askless.plotting import plot_order_map, plot_reveal
 
 CASES = 2000  # for the map
@@ -31,10 +32,10 @@ def main() -> None:
     rows = split_rows(len(data.frame), task)
     model = fit_task(task, data, rows, options.checkpoint)
     if options.save is not None:
-        model.save(options.save)
+        write_model(model, options.save)
     some = rows.test[:CASES]
     images, truth = data.images[some], data.target.iloc[some].tolist()
-    asked = model.rollout(images)
+    asked = model.rollout(data.frame.iloc[some])
     grid = model.schema.grid
     options.output.mkdir(parents=True, exist_ok=True)
     shown = one_of_each(truth)[:8]

@@ -5,16 +5,19 @@ from askless import DynamicClassifier
 from askless.cli import main
 from askless.cli.session import HELP, Session, known_values, parse_value
 from askless.cli.views import choices_of, foretold, picture, reasons, shown_value, summary, title
+from askless.cli.wording import Wording
 from askless.core.schema import Part
 from askless.methods import FixedOrder
 from askless.persistence import read_model
 from tests.cli.cli_helpers import spawn
 
+PLAIN = Wording({})
+
 
 @pytest.fixture
 def session(model):
     fitted = read_model(model)
-    return Session(fitted.interview(max_features=5), fitted.encoder)
+    return Session(fitted.interview(max_features=5), fitted.encoder, PLAIN)
 
 
 def answer_to(part):
@@ -35,7 +38,7 @@ def test_to_the_end(session):
     assert session.talk.cost == 10  # age 2, pressure 5, and 1 each
     assert session.talk.prediction != start
     reply = session.take("50")
-    assert reply.kind == "again"
+    assert reply.kind == "refused"
     assert "no question" in reply.text
     assert session.take("back").kind == "moved"
     assert session.part is not None
@@ -72,9 +75,13 @@ def test_later_in_the_middle_of_a_group_begins_it_anew(session):
 def test_bad_answers_are_explained_and_change_nothing(session):
     walk_to(session, "age")
     before = session.talk.history
-    for line, words in (("old", "not a number"), ("inf", "infinity"), ("tell ag=3", "did you mean 'age'")):
+    for line, words in (
+        ("old", "not a number"),
+        ("inf", "takes a number from 0 to"),
+        ("tell ag=3", "did you mean 'age'"),
+    ):
         reply = session.take(line)
-        assert (reply.kind, session.talk.history) == ("again", before)
+        assert (reply.kind, session.talk.history) == ("refused", before)
         assert words in reply.text
     assert session.take("help").text == HELP
     reply = session.take("130")
@@ -84,7 +91,7 @@ def test_bad_answers_are_explained_and_change_nothing(session):
 
 def test_back_has_an_end(session):
     reply = session.take("back")
-    assert reply.kind == "again"
+    assert reply.kind == "refused"
     assert "nothing to undo" in reply.text
 
 
@@ -105,6 +112,7 @@ def test_quit(session):
 
 
 COLOUR = Part("colour", "category", choices=("None", "Red", "red", "dark green"))
+SMOKES = Part("smokes", "category", choices=("0", "1", "yes"))
 STARS = Part("stars", "category", choices=(1, 3, 10))
 
 
@@ -116,6 +124,9 @@ STARS = Part("stars", "category", choices=(1, 3, 10))
         (COLOUR, "4", "dark green"),
         (COLOUR, "none", "None"),
         (COLOUR, " ? ", None),
+        (COLOUR, "unknown", None),
+        (Part("c", "category", choices=("known", "Unknown")), "unknown", "Unknown"),
+        (Part("n", "number"), "Unknown", None),
         (STARS, "3", 3),
         (STARS, "10.0", 10),
         (Part("n", "number"), "1e3", 1000),
@@ -130,7 +141,7 @@ def test_what_a_text_means(part, text, value):
 
 @pytest.mark.parametrize(
     ("part", "text"),
-    [(COLOUR, "pink"), (COLOUR, "RED"), (COLOUR, "0"), (COLOUR, "5"), (COLOUR, "-1"), (STARS, "2")],
+    [(COLOUR, "pink"), (COLOUR, "RED"), (COLOUR, "0"), (COLOUR, "5"), (COLOUR, "-1"), (STARS, "2"), (SMOKES, "2")],
 )
 def test_what_is_no_choice(part, text):
     with pytest.raises(ValueError, match="none of the choices"):  # 2 stars are not the second choice
@@ -139,7 +150,7 @@ def test_what_is_no_choice(part, text):
 
 def test_what_is_known_beforehand(model):
     encoder = read_model(model).encoder
-    assert known_values(["low=80", "age=51", "high=120", "colour=2"], encoder) == {
+    assert known_values(["low=80", "age=51", "high=120", "colour=2"], encoder, PLAIN) == {
         "pressure": {"low": 80, "high": 120},
         "age": 51,
         "colour": "green",
@@ -157,8 +168,8 @@ def test_pictures():
     assert foretold({"no": 0.25, "yes": 0.75}) == "yes (75%)"
     assert foretold({"mean": 5.0, "sd": 1.0}) == "5 ± 1"
     assert shown_value({"high": 120.5, "low": None}) == "high = 120.5, low = unknown"
-    assert choices_of(STARS) == ["one of 1, 3, 10"]
-    assert choices_of(COLOUR)[3] == "4  dark green"
+    assert choices_of(STARS, PLAIN) == ["one of 1, 3, 10"]
+    assert choices_of(COLOUR, PLAIN)[3] == "4  dark green"
 
 
 def test_the_summary_has_a_row_for_each_event(session):
@@ -170,13 +181,37 @@ def test_the_summary_has_a_row_for_each_event(session):
 
 
 def test_piped(model):
-    done = spawn("ask", model, "--known", "age=51", "colour=red", given="nonsense\n\nback\n?\n")
+    done = spawn("ask", model, "--known", "age=51", "colour=red", given="\nundo\nwhy\nlater\n?\n")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert "> nonsense" in done.stdout
     assert "took the last answer back" in done.stdout
     assert "(told)" not in done.stdout.split("1.")[0]
     assert "no more answers" in done.stdout
+    assert "postponed, and not asked again: " in done.stdout
+
+
+def test_a_line_of_a_pipe_that_cannot_be_used_is_an_error_in_the_end(model):
+    done = spawn("ask", model, given="nonsense\n\nnonsense\n")
+    assert done.returncode == 2
+    assert "> nonsense" in done.stdout
+    assert "in the end" in done.stdout
+    assert done.stderr == "askless: 2 lines could not be used; later answers may have met other questions\n"
+
+
+def test_wording_units_and_ranges_are_those_of_the_model_s_file(model):
+    fitted = read_model(model)
+    described = {"age": {"text": "How old?", "unit": "a", "low": 0, "high": 120}, "pressure": {"text": "Cuff"}}
+    session = Session(fitted.interview(max_features=5), fitted.encoder, Wording(described))
+    walk_to(session, "age")
+    assert "How old?  age" in title(1, session.talk.question, session.part, session.wording).plain
+    assert choices_of(session.part, session.wording)[0].startswith("a number (a); ")
+    for text in ("121", "-1"):
+        reply = session.take(text)
+        assert reply.kind == "refused"
+        assert reply.text == "'How old?' takes a number from 0 to 120"
+    assert session.take("120").kind == "moved"
+    with pytest.raises(ValueError, match="takes a number from 0 to 120"):
+        known_values(["age=500"], fitted.encoder, Wording(described))
 
 
 def test_piped_until_the_budget_is_spent(model, regressor):

@@ -150,14 +150,12 @@ def test_lenient_answers(service, canonical, model_file):
         {"linkId": link["sex"], "answer": [{"valueString": "female"}]},
         {"linkId": link["arrival"], "answer": [{"valueCoding": {"display": "ambulance"}}]},
         {"linkId": link["heart rate"], "answer": [{"valueQuantity": {"value": 80, "unit": "bpm"}}]},
-        {"linkId": "something else", "answer": [{"valueString": "of another form"}]},
     ]
     told = {item["linkId"]: item for item in ask(service, resource)["item"]}
     assert told[link["age"]]["answer"] == [{"valueDecimal": 51}]
     assert told[link["temperature"]]["answer"] == [{"valueDecimal": 37.5}]
     assert told[link["sex"]]["answer"][0]["valueCoding"]["code"] == "female"
     assert told[link["arrival"]]["answer"][0]["valueCoding"]["code"] == "ambulance"
-    assert "something else" not in told
 
 
 def test_what_a_form_filled_in_for_itself_goes_back(service, canonical):
@@ -212,6 +210,16 @@ def test_answers_that_do_not_fit(service, canonical, answer):
     assert "31337" not in str(outcome)
     (place,) = outcome["issue"][0]["expression"]
     assert re.fullmatch(r"[A-Za-z]+(\.[A-Za-z]+)*", place), place  # a simple FHIRPath
+
+
+def test_an_answer_to_no_question_of_ours(service, canonical):
+    """Left out, it would make the question it was meant for an unknown one."""
+    resource = ask(service, begun(canonical))
+    resource["item"] = [{"linkId": "zzz", "answer": [{"valueString": "31337"}]}]
+    outcome = ask(service, resource, 422)
+    assert "none of this questionnaire's" in outcome["issue"][0]["diagnostics"]
+    resource["item"] = [{"linkId": "zzz", "text": "A heading"}]
+    assert ask(service, resource)["status"] == "in-progress"
 
 
 def test_another_server_s_questionnaire(service, canonical):

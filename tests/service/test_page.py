@@ -1,5 +1,6 @@
 """The page without a browser: plain forms, redirects, what it shows, and that nothing is fetched from elsewhere."""
 
+import html
 import re
 
 import pytest
@@ -34,6 +35,22 @@ def test_a_place_that_is_none(service, place):
     walk_to(service, path, "complaint")
     assert act(service, path, "answer", **{"part-0": place or "x"}).status_code == 422
     assert service.client.get(f"/api{path}").json()["asked"] == 0
+
+
+def test_what_was_postponed_and_never_asked_is_told_in_the_end(service):
+    path = begun(service)
+    postponed = asked(service, path)
+    assert act(service, path, "later").status_code == 303
+    assert "Postponed" not in service.client.get(path).text
+    while not service.client.get(f"/api{path}").json()["done"]:
+        assert act(service, path, "unknown").status_code == 303
+    text = next(
+        feature["text"]
+        for feature in service.client.get("/api/models/triage").json()["features"]
+        if feature["name"] == postponed
+    )
+    for page in (path, f"{path}/summary"):
+        assert f"Postponed and not asked again: {text}." in html.unescape(service.client.get(page).text)
 
 
 def test_start_lists_the_models(service):

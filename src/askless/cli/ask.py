@@ -22,14 +22,15 @@ DESCRIPTION = """\
 Ask one case, question by question, and show the prediction after each answer.
 
   a value, or the number of a choice    the answer
-  an empty line, or ?                   unknown: not asked again
+  an empty line, ? or unknown           unknown: not asked again
   later                                 ask it when nothing else is left
-  back                                  take the last answer back
+  back, or undo                         take the last answer back
   tell NAME=VALUE                       say something that was not asked
   why                                   what else could be asked now, and what it is worth
   quit                                  end with the prediction so far
 
-Answers may come from a pipe, one in a line; the end of input ends the interview."""
+Answers may come from a pipe, one in a line; the end of input ends the interview. Where a line of a pipe cannot
+be used, the later ones may have met other questions: that ends with an error."""
 EPILOG = (
     """\
 examples:
@@ -59,6 +60,7 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> None:
     """Ask until there is nothing more to ask, or the answers end."""
     from askless.cli.session import Session, known_values
+    from askless.cli.wording import Wording
     from askless.encoding import TableEncoder
     from askless.exceptions import InterviewError
     from askless.persistence import read_model
@@ -66,11 +68,15 @@ def run(args: argparse.Namespace) -> None:
     model = read_model(args.model)
     if not isinstance(model.encoder, TableEncoder):
         raise InterviewError(f"{args.model} asks for patches of images, which cannot be typed; use it from Python")
-    known = known_values(args.known, model.encoder)
+    wording = Wording(model.descriptions)
+    known = known_values(args.known, model.encoder, wording)
     talk = model.interview(known=known, unavailable=args.unavailable, **asking(args, model))
-    _Screen(make_console()).lead(
-        Session(talk, model.encoder), model.max_features if args.budget is None else args.budget
-    )
+    screen = _Screen(make_console())
+    screen.lead(Session(talk, model.encoder, wording), model.max_features if args.budget is None else args.budget)
+    if screen.refused and not interactive():
+        raise InterviewError(
+            f"{count(screen.refused, 'line')} could not be used; later answers may have met other questions"
+        )
 
 
 class _Screen:
@@ -80,6 +86,7 @@ class _Screen:
         self.console = console
         self.ascii_only = not console.encoding.lower().startswith("utf")
         self.scale: tuple[float, float] | None = None
+        self.refused = 0  # lines
 
     def lead(self, session: Session, budget: int) -> None:
         """The whole interview."""
@@ -94,6 +101,8 @@ class _Screen:
         why = self._questions(session)
         if talk.history:
             self.console.print(summary(talk))
+        if talk.postponed:
+            say(self.console, f"postponed, and not asked again: {', '.join(talk.postponed)}", "yellow")
         self._show_prediction(talk, f"in the end ({why}; cost {talk.cost:g})")
 
     def _questions(self, session: Session) -> str:
@@ -105,6 +114,7 @@ class _Screen:
             reply = session.take(line)
             if reply.kind == "quit":
                 return session.talk.stop_reason or "you ended it"
+            self.refused += reply.kind == "refused"
             if reply.text:
                 say(self.console, f"  {reply.text}", "yellow")
             if reply.kind == "moved":
@@ -119,10 +129,10 @@ class _Screen:
             return self._last_chance(session)
         number = 1 + sum(event.action in ("answer", "unknown") for event in session.talk.history)
         self.console.print()
-        self.console.print(title(number, question, part))
+        self.console.print(title(number, question, part, session.wording))
         if part is question.parts[0]:
             say(self.console, f"   {reasons(session.talk.candidates)}", "dim")
-        for choice in choices_of(part):
+        for choice in choices_of(part, session.wording):
             say(self.console, f"   {choice}")
         return self._line()
 

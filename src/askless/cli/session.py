@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from askless.exceptions import InterviewError
 
 if TYPE_CHECKING:
+    from askless.cli.wording import Wording
     from askless.core import Interview
     from askless.core.schema import Feature, Part, Schema
     from askless.encoding import TableEncoder
@@ -16,25 +17,28 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "Reply", "Session", "known_values", "numbered", "parse_value"]
 
 HELP = (
-    "Answer with a value, or with the number of a choice. An empty line or ? means unknown; `later` postpones the "
-    "question; `back` takes the last answer back; `tell NAME=VALUE` says something that was not asked; `why` lists "
-    "what else could be asked; `quit` ends."
+    "Answer with a value, or with the number of a choice. An empty line, ? or `unknown` means unknown; `later` "
+    "postpones the question; `back` or `undo` takes the last answer back; `tell NAME=VALUE` says something that was "
+    "not asked; `why` lists what else could be asked; `quit` ends."
 )
+UNKNOWN = "unknown"  # the word, where it is none of the choices
 
 
 @dataclass(frozen=True)
 class Reply:
     """What became of a line."""
 
-    kind: Literal["moved", "part", "again", "quit"]  # moved: something is known now, or no more, that was not before
+    # moved: something is known now, or no more, that was not before; refused: the line could not be used
+    kind: Literal["moved", "part", "again", "refused", "quit"]
     text: str = ""
 
 
 class Session:
     """An interview that is led by lines of text. The parts of a group are asked one after another."""
 
-    def __init__(self, talk: Interview, encoder: TableEncoder) -> None:
+    def __init__(self, talk: Interview, encoder: TableEncoder, wording: Wording) -> None:
         self.talk = talk
+        self.wording = wording
         self._encoder = encoder
         self._given: dict[str, Any] = {}  # the parts of the present question that were answered; None for unknown
 
@@ -59,7 +63,7 @@ class Session:
                     return Reply("quit")
                 case "help" if not rest:
                     return Reply("again", HELP)
-                case "back" if not rest:
+                case "back" | "undo" if not rest:
                     return self._back()
                 case "why" if not rest:
                     return Reply("again", _reasons(self.talk))
@@ -70,7 +74,7 @@ class Session:
                 case _:
                     return self._answer(words)
         except (InterviewError, ValueError) as problem:
-            return Reply("again", str(problem))
+            return Reply("refused", str(problem))
 
     def _back(self) -> Reply:
         if self._given:
@@ -113,6 +117,7 @@ class Session:
     def _checked(self, feature: Feature, part: Part, text: str) -> Any:
         """The value that a text means, which the encoder must accept; None for unknown."""
         value = parse_value(part, text)
+        self.wording.check(part, value)
         columns = self._encoder.encode_answer(self._encoder.schema.index(feature.name), {part.name: value})
         return None if columns is None else value
 
@@ -126,6 +131,8 @@ def parse_value(part: Part, text: str) -> Any:
         return None
     if part.kind == "number":
         value = parsed(text)
+        if value is None and text.casefold() == UNKNOWN:
+            return None
         return text if value is None else int(value) if value.is_integer() and abs(value) < 2**53 else value
     if part.choices is None:
         return text
@@ -135,21 +142,24 @@ def parse_value(part: Part, text: str) -> Any:
             return matches[0]
     if numbered(part) and text.isdecimal() and 1 <= int(text) <= len(part.choices):
         return part.choices[int(text) - 1]
+    if text.casefold() == UNKNOWN:
+        return None
     hint = f", or its number from 1 to {len(part.choices)}" if numbered(part) else ""
     raise InterviewError(f"{text!r} is none of the choices; give one of them{hint}")
 
 
 def numbered(part: Part) -> bool:
     """Whether choices may be named by their number: not where one of them could be mistaken for that."""
-    return not all(str(choice).lstrip("-").isdecimal() for choice in part.choices or ())
+    return not any(str(choice).strip().lstrip("-").isdecimal() for choice in part.choices or ())
 
 
-def known_values(assignments: Iterable[str], encoder: TableEncoder) -> dict[str, Any]:
+def known_values(assignments: Iterable[str], encoder: TableEncoder, wording: Wording) -> dict[str, Any]:
     """What `NAME=VALUE`s say, by feature; the parts of a group are put together."""
     known: dict[str, Any] = {}
     for assignment in assignments:
         feature, part, text = _assigned(assignment, encoder.schema)
         value = parse_value(part, text)
+        wording.check(part, value)
         known[feature.name] = {**known.get(feature.name, {}), part.name: value} if feature.is_group else value
     return known
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from askless.cli.wording import Wording
     from askless.core import Candidate, Interview, Question
     from askless.core.schema import Part
 
@@ -20,22 +21,29 @@ __all__ = ["choices_of", "foretold", "picture", "reasons", "shown_value", "summa
 BAR, MOST_BARS = 28, 6  # characters; classes with a bar of their own
 
 
-def title(number: int, question: Question, part: Part | None = None) -> Text:
-    """The question's number, name and price, and which part of a group it is, if one is meant."""
+def title(number: int, question: Question, part: Part | None = None, wording: Wording | None = None) -> Text:
+    """The question's number, wording, name and price, and which part of a group it is, if one is meant."""
     from rich.text import Text
 
-    text = Text.assemble((f"{number}. ", "dim"), (question.name, "bold"))
+    worded = question.name if wording is None else wording.text(question.name)
+    text = Text.assemble((f"{number}. ", "dim"), (worded, "bold"))
+    if worded != question.name:
+        text.append(f"  {question.name}", "dim")
     if part is not None and len(question.parts) > 1:
         place = question.parts.index(part) + 1
-        text.append(f": {part.name}", "bold")
+        text.append(f": {part.name if wording is None else wording.text(part.name)}", "bold")
         text.append(f"  part {place} of {len(question.parts)}", "dim")
     return text.append(f"  cost {question.cost:g}", "dim")
 
 
-def choices_of(part: Part) -> list[str]:
+def choices_of(part: Part, wording: Wording) -> list[str]:
     """Lines that say what can be answered."""
     if part.kind == "number":
-        return ["a number" + ("" if part.low is None else f"; {part.low:g} to {part.high:g} in training")]
+        unit = wording.unit(part.name)
+        return [
+            f"a number{unit and f' ({unit})'}"
+            + ("" if part.low is None else f"; {part.low:g} to {part.high:g} in training")
+        ]
     if part.kind == "boolean":
         return ["yes or no"]
     choices = [str(choice) for choice in part.choices or ()]

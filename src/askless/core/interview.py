@@ -80,6 +80,11 @@ class Interview:
         """
         return self.leading(None)
 
+    @property
+    def postponed(self) -> tuple[str, ...]:
+        """What was postponed and has not been asked since, the longest postponed first."""
+        return tuple(self._schema.names[i] for i in self._now.postponed)
+
     def leading(self, most: int | None) -> tuple[Candidate, ...]:
         """The first so many of the `candidates`."""
         now = self._now

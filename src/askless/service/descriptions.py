@@ -18,7 +18,7 @@ from askless.core.schema import Part
 from askless.hints import did_you_mean
 from askless.service.fhir.codes import is_loinc, is_ucum
 
-__all__ = ["Description", "described", "read_descriptions", "valid_range"]
+__all__ = ["Description", "Plain", "described", "read_descriptions", "valid_range"]
 
 Plain = Mapping[str, Mapping[str, Any]]
 """Descriptions by name, as JSON holds them."""

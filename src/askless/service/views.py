@@ -109,6 +109,7 @@ def interview_view(live: Live) -> dict[str, Any]:
         "price": None if question is None else number_text(question.cost),
         "done": talk.done,
         "reason": talk.stop_reason,
+        "postponed": [model.text(model.schema.index(name)) for name in talk.postponed],
         "can_undo": talk.can_undo,
         "candidates": [
             {

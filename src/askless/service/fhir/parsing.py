@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +48,7 @@ def read_response(models: Models, body: Any) -> Given:
     model = _model(models, response, forms)
     given = Given(model, response)
     found = dict(_answers(response))
+    _check_links(model, found)
     for index, parts in enumerate(model.parts):
         answer = _feature_answer(model, index, parts, found)
         if answer is not None:
@@ -58,6 +59,16 @@ def read_response(models: Models, body: Any) -> Given:
     answered = [index for index in every if feature_link(index) in place or index in given.answers]
     given.asked = sorted(answered, key=lambda index: place.get(feature_link(index), len(links)))
     return given
+
+
+def _check_links(model: ServedModel, found: Iterable[str]) -> None:
+    """Refuse an answer to what is no question of the model: leaving it out would make it an unknown one."""
+    ours = {feature_link(index) for index in range(len(model.schema))}
+    ours |= {part_link(index, place) for index, parts in enumerate(model.parts) for place in range(len(parts))}
+    for link in found:
+        if link not in ours and link.partition(".")[0] != RESULT:
+            where = f"QuestionnaireResponse.item({_short(link)})"
+            raise invalid("an answer has a linkId that is none of this questionnaire's", where)
 
 
 def _response_in(body: Any) -> dict[str, Any]:

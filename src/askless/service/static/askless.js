@@ -46,9 +46,10 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-print]")) window.print();
 });
 
-// 1 to 9 press the choices of a question, as in the terminal.
+// 1 to 9 press the choices of a question, as in the terminal: not where a choice is a number itself.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-  const tiles = document.querySelectorAll("button.tile");
+  const tiles = [...document.querySelectorAll("button.tile")];
+  if (tiles.some((tile) => /^-?\d+$/.test(tile.textContent.trim()))) return;
   if (/^[1-9]$/.test(event.key) && tiles[event.key - 1]) tiles[event.key - 1].click();
 });

@@ -1,0 +1,40 @@
+"""How a model's features are worded in the terminal, and which numbers are accepted: as its file says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from askless.exceptions import InterviewError
+from askless.service.descriptions import Description, Plain, described, valid_range
+
+if TYPE_CHECKING:
+    from askless.core.schema import Part
+
+__all__ = ["Wording"]
+
+
+class Wording:
+    """The descriptions that `askless fit --features` has kept in the model's file."""
+
+    def __init__(self, kept: Plain) -> None:
+        self._each = described(kept, {})
+
+    def text(self, name: str) -> str:
+        """The wording of a feature or of a part, or else its name."""
+        return self._of(name).text or name
+
+    def unit(self, name: str) -> str:
+        """The unit, or nothing."""
+        return self._of(name).unit or ""
+
+    def check(self, part: Part, value: Any) -> None:
+        """Refuse a number that the service would refuse."""
+        if part.kind != "number" or isinstance(value, (str, type(None))):
+            return
+        low, high = valid_range(part, self._of(part.name))
+        if (low is not None and value < low) or (high is not None and value > high):
+            limits = ("" if low is None else f" from {low:g}") + ("" if high is None else f" to {high:g}")
+            raise InterviewError(f"{self.text(part.name)!r} takes a number{limits}")
+
+    def _of(self, name: str) -> Description:
+        return self._each.get(name, Description())
