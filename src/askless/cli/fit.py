@@ -154,6 +154,8 @@ def run(args: argparse.Namespace) -> None:
     job.estimator.save(output)
     checkpoint.unlink(missing_ok=True)
     say(console, f"trained on {count(len(train), 'row')} in {time.perf_counter() - start:.0f} s; saved {output}")
+    if (why := job.estimator.model_.summary.get("why")) is not None:
+        say(console, f"kept the best of several methods: {why}")
     if _report(console, job, train, test):
         say(console, f"next: askless ask {quoted(output)}", style="dim")
 
