@@ -20,6 +20,7 @@ def test_the_validation_sample_is_random_and_large_enough():
     assert len(cases) == len(y) == (1 << 16) // 20
     assert abs(y.mean() - 0.5) < 0.05  # not every n-th row, which would all be of one class
     assert len(problem(5000, 784).validation_sample[1]) == 2048
+    assert len(problem(50_000, 2).validation_sample[1]) == 8192
     small = problem(900, 10)
     assert small.validation_sample[0] is small.valid
 

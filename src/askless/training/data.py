@@ -19,7 +19,8 @@ __all__ = ["Problem", "Task", "Tensors", "some_rows"]
 
 Task = Literal["classification", "regression"]
 
-VALIDATION_QUESTIONS, VALIDATION_ROWS = 1 << 16, 1 << 11  # at most so many questions, but at least so many rows
+VALIDATION_QUESTIONS = 1 << 16  # at most,
+FEWEST_ROWS, MOST_ROWS = 1 << 11, 1 << 13  # but rows within these limits
 
 
 def some_rows(n: int, at_most: int) -> np.ndarray:
@@ -86,7 +87,8 @@ class Problem:
     @cached_property
     def validation_sample(self) -> tuple[Cases, np.ndarray]:
         """The validation rows that are asked to choose the best weights: all of them, or random ones of many."""
-        rows = some_rows(len(self.y_valid), max(VALIDATION_ROWS, VALIDATION_QUESTIONS // self.max_features))
+        wanted = min(max(FEWEST_ROWS, VALIDATION_QUESTIONS // self.max_features), MOST_ROWS)
+        rows = some_rows(len(self.y_valid), wanted)
         if len(rows) == len(self.y_valid):
             return self.valid, self.y_valid
         return Cases(self.valid.x[rows], self.valid.present[rows]), self.y_valid[rows]
