@@ -173,7 +173,7 @@ def test_pictures():
 
 
 def test_the_summary_has_a_row_for_each_event(session):
-    assert "cost" in title(1, session.talk.question, session.part).plain
+    assert "cost" in title(1, session.talk.question, PLAIN, session.part).plain
     session.take("later")
     session.take("tell age=44")
     walk_to(session, "pressure")
@@ -203,7 +203,7 @@ def test_wording_units_and_ranges_are_those_of_the_model_s_file(model):
     described = {"age": {"text": "How old?", "unit": "a", "low": 0, "high": 120}, "pressure": {"text": "Cuff"}}
     session = Session(fitted.interview(max_features=5), fitted.encoder, Wording(described))
     walk_to(session, "age")
-    assert "How old?  age" in title(1, session.talk.question, session.part, session.wording).plain
+    assert "How old?  age" in title(1, session.talk.question, session.wording, session.part).plain
     assert choices_of(session.part, session.wording)[0].startswith("a number (a); ")
     for text in ("121", "-1"):
         reply = session.take(text)

@@ -129,7 +129,7 @@ class _Screen:
             return self._last_chance(session)
         number = 1 + sum(event.action in ("answer", "unknown") for event in session.talk.history)
         self.console.print()
-        self.console.print(title(number, question, part, session.wording))
+        self.console.print(title(number, question, session.wording, part))
         if part is question.parts[0]:
             say(self.console, f"   {reasons(session.talk.candidates)}", "dim")
         for choice in choices_of(part, session.wording):

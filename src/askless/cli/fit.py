@@ -70,7 +70,7 @@ def add(commands: Commands) -> None:
     add("--panels", metavar="JSON", help="features that are cheaper once another one of their panel was asked")
     add("--precedence", metavar="JSON", help="features that are asked only after others")
     add("--features", metavar="JSON", help="wording, units (UCUM), codes (LOINC) and valid ranges of features, which "
-        "the model keeps for askless serve")  # fmt: skip
+        "the model keeps for askless ask and serve")  # fmt: skip
     add("--stop", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="stopping rules beside the "
         "budget, such as confidence=0.95 max_cost=20 (see below)")  # fmt: skip
     add("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out, such as an id")

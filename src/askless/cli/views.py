@@ -21,17 +21,17 @@ __all__ = ["choices_of", "foretold", "picture", "reasons", "shown_value", "summa
 BAR, MOST_BARS = 28, 6  # characters; classes with a bar of their own
 
 
-def title(number: int, question: Question, part: Part | None = None, wording: Wording | None = None) -> Text:
+def title(number: int, question: Question, wording: Wording, part: Part | None = None) -> Text:
     """The question's number, wording, name and price, and which part of a group it is, if one is meant."""
     from rich.text import Text
 
-    worded = question.name if wording is None else wording.text(question.name)
+    worded = wording.text(question.name)
     text = Text.assemble((f"{number}. ", "dim"), (worded, "bold"))
     if worded != question.name:
         text.append(f"  {question.name}", "dim")
     if part is not None and len(question.parts) > 1:
         place = question.parts.index(part) + 1
-        text.append(f": {part.name if wording is None else wording.text(part.name)}", "bold")
+        text.append(f": {wording.text(part.name)}", "bold")
         text.append(f"  part {place} of {len(question.parts)}", "dim")
     return text.append(f"  cost {question.cost:g}", "dim")
 

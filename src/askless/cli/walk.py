@@ -10,6 +10,7 @@ import pandas as pd
 
 from askless.cli.console import say
 from askless.cli.views import picture, shown_value, title
+from askless.cli.wording import Wording
 from askless.core import Interview, Schema, Trajectory
 from askless.core.schema import Feature
 from askless.report import Case
@@ -66,7 +67,7 @@ def walk(
     while (question := talk.question) is not None:
         number += 1
         answer = answer_of(schema.features[schema.index(question.name)], row)
-        line = title(number, question)
+        line = title(number, question, Wording({}))
         line.append(f"   {shown_value(answer)}", "cyan")
         talk.answer(answer)
         console.print()

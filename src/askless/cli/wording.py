@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from askless.exceptions import InterviewError
-from askless.service.descriptions import Description, Plain, described, valid_range
+from askless.service.descriptions import Description, Plain, described, limits_text, valid_range, within
 
 if TYPE_CHECKING:
     from askless.core.schema import Part
@@ -31,10 +31,9 @@ class Wording:
         """Refuse a number that the service would refuse."""
         if part.kind != "number" or isinstance(value, (str, type(None))):
             return
-        low, high = valid_range(part, self._of(part.name))
-        if (low is not None and value < low) or (high is not None and value > high):
-            limits = ("" if low is None else f" from {low:g}") + ("" if high is None else f" to {high:g}")
-            raise InterviewError(f"{self.text(part.name)!r} takes a number{limits}")
+        limits = valid_range(part, self._of(part.name))
+        if not within(value, limits):
+            raise InterviewError(f"{self.text(part.name)!r} takes {limits_text(limits)}")
 
     def _of(self, name: str) -> Description:
         return self._each.get(name, Description())

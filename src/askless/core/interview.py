@@ -252,8 +252,7 @@ class Interview:
         return np.asarray(self._progress(self._now.ceiling).prices)[0].tolist() if prices is None else prices
 
     def _price(self, index: int) -> float:
-        prices = self._fixed
-        return self._prices()[index] if prices is None else prices[index]
+        return self._prices()[index]
 
     def _progress(self, ceiling: np.ndarray) -> Progress:
         """Where the interview stands, as rules and cost models see it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from askless.encoding.cells import key, parsed
 from askless.hints import did_you_mean, listed
+from askless.service.descriptions import limits_text, within
 from askless.service.errors import invalid
 from askless.service.models import AskedPart, ServedModel
 
@@ -47,8 +48,7 @@ def checked_answer(model: ServedModel, index: int, value: Any, where: str) -> An
 def accepts(part: AskedPart) -> str:
     """What a part takes, for the end of a sentence."""
     if part.kind == "number":
-        low, high = part.valid
-        return "a number" + ("" if low is None else f" from {low:g}") + ("" if high is None else f" to {high:g}")
+        return limits_text(part.valid)
     return "true or false" if part.kind == "boolean" else f"one of {listed(part.part.choices or ())}"
 
 
@@ -60,10 +60,7 @@ def _checked(part: AskedPart, value: Any, where: str) -> Any:
 
 
 def _is_number(part: AskedPart, value: Any) -> bool:
-    if type(value) not in (int, float) or not math.isfinite(value):
-        return False
-    low, high = part.valid
-    return (low is None or value >= low) and (high is None or value <= high)
+    return type(value) in (int, float) and math.isfinite(value) and within(value, part.valid)
 
 
 def _is_boolean(part: AskedPart, value: Any) -> bool:

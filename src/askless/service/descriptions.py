@@ -18,10 +18,12 @@ from askless.core.schema import Part
 from askless.hints import did_you_mean
 from askless.service.fhir.codes import is_loinc, is_ucum
 
-__all__ = ["Description", "Plain", "described", "read_descriptions", "valid_range"]
+__all__ = ["Description", "Limits", "Plain", "described", "limits_text", "read_descriptions", "valid_range", "within"]
 
 Plain = Mapping[str, Mapping[str, Any]]
 """Descriptions by name, as JSON holds them."""
+Limits = tuple[float | None, float | None]
+"""The lowest and the highest number that is accepted; None for no limit."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,19 @@ def described(kept: Plain, given: Plain) -> dict[str, Description]:
     return {name: Description.of(name, {**kept.get(name, {}), **given.get(name, {})}) for name in names}
 
 
-def valid_range(part: Part, description: Description) -> tuple[float | None, float | None]:
+def within(number: float, limits: Limits) -> bool:
+    """Whether a number is accepted."""
+    low, high = limits
+    return (low is None or number >= low) and (high is None or number <= high)
+
+
+def limits_text(limits: Limits) -> str:
+    """What is accepted, for the end of a sentence."""
+    low, high = limits
+    return "a number" + ("" if low is None else f" from {low:g}") + ("" if high is None else f" to {high:g}")
+
+
+def valid_range(part: Part, description: Description) -> Limits:
     """The numbers that are accepted: as described, else the training range and its width once more on either side.
 
     Where training has seen no negative number, none is accepted.

@@ -15,7 +15,7 @@ from askless.core.schema import Feature, Part
 from askless.fitted import FittedModel
 from askless.hints import did_you_mean
 from askless.persistence import read_model
-from askless.service.descriptions import Description, described, read_descriptions, valid_range
+from askless.service.descriptions import Description, Limits, described, read_descriptions, valid_range
 from askless.service.errors import Problem, not_found
 
 __all__ = ["AskedPart", "Models", "ServedModel", "label_text", "read_models"]
@@ -46,7 +46,7 @@ class AskedPart:
         return self.description.text or self.part.name
 
     @cached_property
-    def valid(self) -> tuple[float | None, float | None]:
+    def valid(self) -> Limits:
         """The lowest and the highest number that is accepted."""
         return valid_range(self.part, self.description) if self.kind == "number" else (None, None)
 
