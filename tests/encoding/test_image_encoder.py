@@ -43,19 +43,19 @@ def test_an_answer_is_encoded_like_the_patch_of_a_table(images):
 
 
 @pytest.mark.parametrize(
-    ("pixels", "scaled"),
+    ("pixels", "low", "high"),
     [
-        (np.array([[0, 3]], dtype=np.uint8), [0, 3 / 255]),
-        (np.array([[0.0, 0.5]]), [0, 0.5]),
-        (np.array([[False, True]]), [0, 1]),
-        (np.array([[0.0, 200.0]]), [0, 200 / 255]),
-        (np.array([[-1.0, 3.0]]), [0, 1]),
-        (np.array([[-7, -7]]), [0, 0]),
+        (np.array([[0, 3]], dtype=np.uint8), 0, 255),
+        (np.array([[0.0, 0.5]]), 0, 1),
+        (np.array([[False, True]]), 0, 1),
+        (np.array([[0.0, 200.0]]), 0, 255),
+        (np.array([[-1.0, 3.0]]), -1, 3),
+        (np.array([[-7, -7]]), -7, -6),
     ],
 )
-def test_the_range_of_the_pixels(pixels, scaled):
+def test_the_range_of_the_pixels(pixels, low, high):
     fitted = ImageEncoder.fit(pixels, Grid(1, 2, 1, 1))
-    np.testing.assert_allclose(fitted.transform(pixels).x, [scaled], rtol=1e-6)
+    np.testing.assert_array_equal(fitted.transform(np.array([[low, high]])).x, [[0.0, 1.0]])
     assert fitted.transform(np.array([[1e9, -1e9]])).x.tolist() == [[1.0, 0.0]]
 
 
@@ -98,3 +98,30 @@ def test_what_is_no_image(images):
         fitted.encode_answer(0, {"row 9": 1})
     with pytest.raises(ValueError, match="did you mean 'row 0, column 1'"):
         ImageEncoder.fit(images.reshape(5, -1), GRID, {"row 0, colum 1": 2.0})
+
+
+def test_shades_keep_a_gap_from_a_background():
+    """Hand arithmetic: with a gap of a quarter below, the shades 0 to 1 are put between 0.25 and 1."""
+    strokes = np.array([[0, 0, 0, 51], [0, 0, 204, 255]], dtype=np.uint8)
+    fitted = ImageEncoder.fit(strokes, Grid(2, 2, 1, 1))
+    assert fitted.gaps == (0.25, 0.0)
+    np.testing.assert_allclose(fitted.transform(strokes).x, [[0, 0, 0, 0.4], [0, 0, 0.85, 1]], rtol=1e-6)
+    np.testing.assert_allclose(fitted.encode_answer(0, 51), [0.4], rtol=1e-6)
+
+    on_paper = ImageEncoder.fit(255 - strokes, Grid(2, 2, 1, 1))
+    assert on_paper.gaps == (0.0, 0.25)
+    np.testing.assert_allclose(on_paper.transform(255 - strokes).x, [[1, 1, 1, 0.6], [1, 1, 0.15, 0]], rtol=1e-6)
+
+    both = ImageEncoder.fit(np.array([[0, 0, 255, 102]], dtype=np.uint8), Grid(2, 2, 1, 1))
+    np.testing.assert_allclose(both.transform(np.array([[0, 300, 102, 153]])).x, [[0, 1, 0.45, 0.55]], rtol=1e-6)
+
+
+def test_a_background_is_in_the_file():
+    strokes = np.array([[0, 0, 0, 51]], dtype=np.uint8)
+    kept = json.loads(json.dumps(ImageEncoder.fit(strokes, Grid(2, 2, 1, 1)).to_json()))
+    np.testing.assert_allclose(encoder_from_json(kept).transform(strokes).x, [[0, 0, 0, 0.4]], rtol=1e-6)
+    del kept["gaps"]
+    np.testing.assert_allclose(encoder_from_json(kept).transform(strokes).x, [[0, 0, 0, 0.2]], rtol=1e-6)
+    for broken in ([0.6, 0.6], [-0.1, 0.0], [0.1], "no"):
+        with pytest.raises(ModelFileError, match="the images is damaged"):
+            encoder_from_json({**kept, "gaps": broken})

@@ -17,6 +17,8 @@ from askless.exceptions import InterviewError, ModelFileError, TableError
 __all__ = ["ImageEncoder"]
 
 BRIGHTEST = 255  # of images of whole numbers
+BACKGROUND = 0.2  # share of the pixels that makes the darkest or the brightest value a background
+GAP = 0.25  # how far what is just not background is from it
 
 
 class ImageEncoder:
@@ -24,6 +26,9 @@ class ImageEncoder:
 
     Tables of images have one row for each image, and its pixels row by row, the channels of a pixel together. All
     pixels are scaled alike. A patch with a missing pixel (NaN) is missing.
+
+    Where many pixels are as dark, or as bright, as can be, they are a background: whether a pixel belongs to it says
+    more than a shade does, so the shades keep a gap from it.
 
     >>> encoder = ImageEncoder.fit(np.array([[0, 51, 102, 255]], dtype=np.uint8), Grid(1, 4, 1, 1))
     >>> encoder.transform(np.array([[255, 0, 51, 0]])).x.tolist()[0][:2]
@@ -36,10 +41,21 @@ class ImageEncoder:
     columns: tuple[str, ...]
     named = False
 
-    def __init__(self, grid: Grid, low: float, high: float, prices: Sequence[float]) -> None:
+    def __init__(
+        self,
+        grid: Grid,
+        low: float,
+        high: float,
+        prices: Sequence[float],
+        gaps: tuple[float, float] = (0.0, 0.0),  # between the shades and a dark and a bright background
+    ) -> None:
         if not low < high or not np.isfinite([low, high]).all():
             raise ValueError(f"the pixels range from {low!r} to {high!r}")
+        dark, bright = map(float, gaps)
+        if not (min(dark, bright) >= 0.0 and dark + bright < 1.0):
+            raise ValueError(f"the gaps beside the shades are {gaps!r}")
         self.grid, self.low, self.high = grid, float(low), float(high)
+        self.gaps = (dark, bright)
         schema = Schema.of_patches(grid, list(prices))
         features = tuple(
             replace(feature, parts=(replace(feature.parts[0], low=self.low, high=self.high),))
@@ -52,7 +68,7 @@ class ImageEncoder:
 
     @classmethod
     def fit(cls, table: Any, grid: Grid, costs: Mapping[str, float] | None = None) -> Self:
-        """Learn the range of the pixels; 0 to 255 or 0 to 1 where they keep within it, as images do."""
+        """Learn the pixels' background, and their range: 0 to 255 or 0 to 1 where they keep within it."""
         pixels = _numbers(table)
         seen = pixels[~np.isnan(pixels)] if pixels.dtype.kind == "f" else pixels
         if not seen.size:
@@ -68,7 +84,8 @@ class ImageEncoder:
         schema, prices = Schema.of_patches(grid), [1.0] * grid.n_patches
         for name, price in (costs or {}).items():
             prices[schema.index(name)] = checked_price(name, price)
-        return cls(grid, low, high, prices)
+        dark, bright = (GAP if np.mean(seen == end) >= BACKGROUND else 0.0 for end in (low, high))
+        return cls(grid, low, high, prices, (dark, bright))
 
     # Encoding
 
@@ -114,26 +131,34 @@ class ImageEncoder:
         scaled = values.astype(np.float32)
         scaled -= np.float32(self.low)
         scaled /= np.float32(self.high - self.low)
-        return np.clip(scaled, 0.0, 1.0, out=scaled)
+        np.clip(scaled, 0.0, 1.0, out=scaled)
+        dark, bright = self.gaps
+        if any(self.gaps):
+            shade = (scaled > 0.0) & (scaled < 1.0)
+            np.multiply(scaled, np.float32(1.0 - dark - bright), out=scaled, where=shade)
+            np.add(scaled, np.float32(dark), out=scaled, where=shade)
+        return scaled
 
     # Files
 
     def to_json(self) -> dict[str, Any]:
         """All that `from_json` needs, as JSON can hold it."""
         grid = self.grid
+        gaps = {"gaps": list(self.gaps)} if any(self.gaps) else {}
         return {
             "kind": "images",
             "grid": [grid.height, grid.width, grid.channels, grid.patch_size],
             "low": self.low,
             "high": self.high,
             "costs": self.schema.prices.tolist(),
-        }
+        } | gaps
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """The encoder that `to_json` described."""
         try:
-            return cls(Grid(*data["grid"]), data["low"], data["high"], data["costs"])
+            gaps = data.get("gaps", (0.0, 0.0))
+            return cls(Grid(*data["grid"]), data["low"], data["high"], data["costs"], gaps)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the description of the images is damaged: {error!r}") from error
 
