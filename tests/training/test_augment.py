@@ -1,5 +1,7 @@
 """Crops and mirror images, against slicing one image at a time."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,7 @@ import torch
 from askless.core import Cases, Grid, Schema
 from askless.nn import Dropout, conv_predictor
 from askless.training import Chains, Problem, SubsetLearner, full_sets
-from askless.training.augment import Views, views_for
+from askless.training.augment import _linear_maps, crops, tilts, views_for
 
 GRID = Grid(height=8, width=16, channels=2, patch_size=4)
 
@@ -22,17 +24,16 @@ def make_problem(n=40, missing=False):
 
 
 def test_every_view_is_a_crop_of_the_padded_image():
-    views = Views(GRID, flips=True)
-    assert views.shift == 1
-    assert views.count == 3 * 3 * 2
-    images = np.random.default_rng(0).random((views.count, 8, 16, 2)).astype(np.float32)
-    shown = views.show(torch.from_numpy(GRID.to_columns(images)), torch.arange(views.count))
+    views, count = crops(GRID, flips=True), 3 * 3 * 2
+    assert len(views.source) == count
+    images = np.random.default_rng(0).random((count, 8, 16, 2)).astype(np.float32)
+    shown = views.show(torch.from_numpy(GRID.to_columns(images)), torch.arange(count))
     found = GRID.to_pixels(shown.numpy())
     expected = set()
-    for view in range(views.count):
+    for view in range(count):
         padded = np.pad(images[view], ((1, 1), (1, 1), (0, 0)))
-        crops = [padded[down : down + 8, right : right + 16] for down in range(3) for right in range(3)]
-        all_of_it = crops + [crop[:, ::-1] for crop in crops]
+        shifted = [padded[down : down + 8, right : right + 16] for down in range(3) for right in range(3)]
+        all_of_it = shifted + [crop[:, ::-1] for crop in shifted]
         places = [i for i, crop in enumerate(all_of_it) if np.array_equal(crop, found[view])]
         assert len(places) == 1
         expected.add(places[0])
@@ -40,9 +41,47 @@ def test_every_view_is_a_crop_of_the_padded_image():
 
 
 def test_draws_reach_every_view_and_no_other():
-    views = Views(GRID, flips=False)
+    views = crops(GRID, flips=False)
     drawn = views.draw(2000, torch.Generator().manual_seed(0))
     assert drawn.unique().tolist() == list(range(9))
+
+
+def test_a_tilt_takes_each_pixel_from_the_nearest_place_of_a_linear_map():
+    grid = Grid(height=20, width=28, channels=1, patch_size=2)
+    views, maps = tilts(grid), _linear_maps().double().numpy()
+    for view in (0, 1, 500, 1023):
+        (a, b), (c, d) = maps[view]
+        for row, column in itertools.product(range(20), range(28)):
+            down, right = row - 9.5, column - 13.5
+            from_row, from_column = a * down + b * right + 9.5, c * down + d * right + 13.5
+            found = int(views.source[view, row * 28 + column])
+            if found == 20 * 28:  # from outside
+                assert not (0 < from_row < 19 and 0 < from_column < 27)
+            else:
+                assert abs(found // 28 - from_row) < 0.5001
+                assert abs(found % 28 - from_column) < 0.5001
+
+
+def test_tilts_turn_slant_and_stretch_a_little():
+    """A turned triangular matrix is told apart by the QR decomposition."""
+    maps = _linear_maps().double().numpy()
+    turn = np.arctan2(-maps[:, 0, 1], maps[:, 1, 1])  # the matrix before the turn has no upper right
+    assert np.degrees(np.abs(turn)).max() < 10.0
+    assert np.degrees(turn).std() == pytest.approx(20 / np.sqrt(12), rel=0.1)  # uniform from -10 to 10
+    back = np.stack([np.cos(turn), np.sin(turn), -np.sin(turn), np.cos(turn)], axis=1).reshape(-1, 2, 2)
+    bent = back @ maps
+    np.testing.assert_allclose(bent[:, 0, 1], 0.0, atol=1e-6)
+    assert np.abs(bent[:, [0, 1], [0, 1]] - 1.0).max() < 0.05 + 1e-6
+    assert np.abs(bent[:, 1, 0] / bent[:, 0, 0]).max() < 0.1 + 1e-6
+
+
+def test_a_tilted_image_holds_no_new_values():
+    grid = Grid(height=28, width=28, channels=1, patch_size=1)
+    images = np.where(np.random.default_rng(0).random((30, 28, 28, 1)) < 0.2, 0.7, 0.0).astype(np.float32)
+    views = tilts(grid)
+    shown = views.show(torch.from_numpy(grid.to_columns(images)), views.draw(30, torch.Generator().manual_seed(0)))
+    assert set(np.unique(shown.numpy())) == {np.float32(0.0), np.float32(0.7)}
+    assert 0.15 < float((shown > 0).float().mean()) < 0.25
 
 
 def test_a_state_keeps_its_view_until_its_chain_begins_anew():

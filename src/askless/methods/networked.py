@@ -27,7 +27,8 @@ class NetMethod(Method):
     dropout : share of their units that are dropped in training.
     network : "mlp", dense layers, or for images residual convolutions: "conv_small" for a processor, "resnet18" for a
         GPU, "conv_tiny" for small images and trials. `hidden` and `dropout` then say nothing.
-    augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these.
+    augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
+        slants and stretches them a little.
     batch_size, learning_rate, weight_decay : of the AdamW optimiser.
     epochs : passes over the rows; None picks enough of them.
     """
@@ -41,7 +42,7 @@ class NetMethod(Method):
     weight_decay: float = 1.0
     epochs: int | None = None
     network: Literal["mlp", "conv_tiny", "conv_small", "resnet18"] = "mlp"
-    augment: Literal["none", "crops", "crops+flips"] = "none"
+    augment: Literal["none", "crops", "crops+flips", "tilts"] = "none"
 
     @property
     def needs_images(self) -> bool:
