@@ -24,7 +24,7 @@ from askless.experiments.task import ExperimentError, Task
 from askless.hints import did_you_mean, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
@@ -69,10 +69,10 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     prices = cost_model(data.cost_model, model.schema)
     start = time.perf_counter()
-    ask = partial(_ask, model, data.frame.iloc[rows.test], prices, task.costs == "used")
+    asker = partial(_asker, model, data, prices, task.costs == "used")
+    ask, y = asker(rows.test)
     trajectory = ask(())
     asking = time.perf_counter() - start
-    y = _truth(model, data.target.iloc[rows.test].to_numpy())
     budgets = scored_budgets(task.max_features, trajectory)
     alone = _alone(prices, model)
     result = {
@@ -88,7 +88,7 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
         },
         **scores(model.task, trajectory, y, budgets),
         **({} if data.relevant is None else {"relevant": _relevant(trajectory, data.relevant[rows.test])}),
-        **_spending(task, model, trajectory, ask, y, alone),
+        **_spending(task, model, alone, asker, rows),
         "per_case": pack_loss(case_losses(model.task, trajectory, y, budgets)),
         "order": pack_order(padded_order(trajectory, task.max_features), len(model.schema)),
         "summary": _plain(model.summary),
@@ -195,6 +195,14 @@ def fit_task(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) ->
     return estimator.model_
 
 
+def _asker(
+    model: FittedModel, data: Dataset, prices: CostModel, weigh: bool, rows: np.ndarray
+) -> tuple[Ask, np.ndarray]:
+    """How to ask some rows, and (n,) what is true of them."""
+    y = _truth(model, data.target.iloc[rows].to_numpy())
+    return partial(_ask, model, data.frame.iloc[rows], prices, weigh), y
+
+
 def _ask(
     model: FittedModel, table: pd.DataFrame, prices: CostModel, weigh: bool, rules: Sequence[StoppingRule]
 ) -> Trajectory:
@@ -230,14 +238,25 @@ def _alone(prices: CostModel, model: FittedModel) -> np.ndarray:
 
 
 def _spending(
-    task: Task, model: FittedModel, trajectory: Trajectory, ask: Ask, y: np.ndarray, prices: np.ndarray
+    task: Task,
+    model: FittedModel,
+    prices: np.ndarray,
+    asker: Callable[[np.ndarray], tuple[Ask, np.ndarray]],
+    rows: Split,
 ) -> dict[str, Any]:
-    """What a result says of money, where prices (features,) differ, and of stopping."""
+    """What a result says of money, where prices (features,) differ, and of stopping.
+
+    Where rules stop the validation rows is for choosing a threshold, where they stop the test rows for what it does.
+    """
     if bool(np.all(prices == prices[0])):
         return {}
     informative = task.costs == "used" and bool(getattr(model.policy, "informative", False))
-    stopped = stopping_part(model.task, trajectory, ask, y, float(prices.mean()), informative=informative)
-    return {"money": money_part(model.task, ask, y, prices), "stopping": stopped}
+    stopping = partial(stopping_part, model.task, mean_price=float(prices.mean()), informative=informative)
+    return {
+        "money": money_part(model.task, *asker(rows.test), prices),
+        "stopping": stopping(*asker(rows.test)),
+        "stopping_valid": stopping(*asker(rows.valid)),
+    }
 
 
 def _truth(model: FittedModel, target: np.ndarray) -> np.ndarray:

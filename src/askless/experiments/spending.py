@@ -12,14 +12,16 @@ from askless.core.stopping import InformationPerCost, MaxCost
 from askless.experiments.scoring import METRICS
 from askless.metrics import metric
 
-__all__ = ["Ask", "ScoresOnly", "money_levels", "money_part", "stopping_part"]
+__all__ = ["FIXED", "Ask", "ScoresOnly", "money_levels", "money_part", "stopping_part"]
+
+FIXED = "features"  # the rule that asks every case the same number of questions
 
 SHARES = (0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)  # of what everything costs
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)  # of the most probable class
 NATS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)  # for the price of an average question
 
 Ask = Callable[[Sequence[StoppingRule]], Trajectory]
-"""Asks the test rows up to the budget, unless the rules stop them before."""
+"""Asks some rows up to the budget, unless the rules stop them before."""
 
 
 class ScoresOnly:
@@ -51,10 +53,12 @@ def money_part(task: str, ask: Ask, y: np.ndarray, prices: np.ndarray) -> dict[s
 
 
 def stopping_part(
-    task: str, trajectory: Trajectory, ask: Ask, y: np.ndarray, mean_price: float, *, informative: bool
-) -> dict[str, dict[str, list[float]]]:
+    task: str, ask: Ask, y: np.ndarray, mean_price: float, *, informative: bool
+) -> dict[str, dict[str, list[Any]]]:
     """The part "stopping" of a result: by rule, where each threshold stops and what is known then."""
-    part: dict[str, dict[str, list[float]]] = {}
+    trajectory = ask(())
+    counts = list(range(trajectory.order.shape[1] + 1))
+    part = {FIXED: {"threshold": counts, **_scored(task, y, [_after(trajectory, k) for k in counts])}}
     if task == "classification":
         ends = [_first_sure(trajectory, p) for p in CONFIDENCES]
         part["confidence"] = {"threshold": list(CONFIDENCES), **_scored(task, y, ends)}
@@ -70,6 +74,10 @@ End = tuple[np.ndarray, np.ndarray, np.ndarray]  # (n, outputs) the last predict
 
 def _ends(trajectory: Trajectory) -> End:
     return trajectory.predictions[:, -1], trajectory.n_asked, trajectory.cost[:, -1]
+
+
+def _after(trajectory: Trajectory, count: int) -> End:
+    return trajectory.predictions[:, count], np.minimum(count, trajectory.n_asked), trajectory.cost[:, count]
 
 
 def _first_sure(trajectory: Trajectory, confidence: float) -> End:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from askless.experiments.report import figures, money, words
+from askless.experiments.report import figures, money, stopping, words
 from askless.experiments.report.grids import (
     Grid,
     calibration_grid,
@@ -106,6 +106,9 @@ def _tables(study: Study, against: str | None, leads: dict[tuple[str, str], Lead
     spending = money.money_grid(study)
     if spending:
         yield "Money", money.about_money(study), spending, []
+    stopped = stopping.stopping_grid(study)
+    if stopped:
+        yield "Stopping", stopping.about_stopping(), stopped, []
     calibration = calibration_grid(study)
     if calibration:
         yield "Calibration", words.about_calibration(), calibration, []
@@ -131,6 +134,11 @@ def _figures(
         alt = f"{label} against money, {subject.name}"
         drawn_money = money.money_figure(study, subject, against)
         yield Picture(f"{anchor}-money.png", alt, f"{alt}.", drawn_money, (drawn_money,))
+    if stopping.stops(subject):
+        alt = f"{label} against money where rules stop, {subject.name}"
+        told = f"{alt}; the thin lines ask every case the same number of questions."
+        drawn_stops = stopping.frontier_figure(study, subject, against)
+        yield Picture(f"{anchor}-stopping.png", alt, told, drawn_stops, (drawn_stops,))
     if subject.classifies:
         alt = f"calibration error against features asked, {subject.name}"
         drawn = curves("ece", "expected calibration error ×100")

@@ -1,0 +1,130 @@
+"""Money and stopping in results and reports, against hand arithmetic on four cases."""
+
+import numpy as np
+import pytest
+
+from askless.core import Trajectory
+from askless.core.stopping import InformationPerCost, MaxCost
+from askless.experiments.report.content import content_of
+from askless.experiments.report.stopping import best_number, cheapest_stop, stopping_grid, stops
+from askless.experiments.report.study import Run, collect
+from askless.experiments.spending import money_part, stopping_part
+
+from .made_results import result
+
+PRICES = np.array([1.0, 9.0])
+Y = np.array([1, 1, 0, 0])
+SURE = np.array([[0.5, 0.9, 0.99], [0.5, 0.6, 0.8], [0.5, 0.1, 0.05], [0.5, 0.7, 0.2]])  # of class 1
+
+
+def asked(first):
+    """The four cases, asked for the cheap or the dear feature first, then for the other."""
+    order = np.array([[first, 1 - first]] * 4)
+    cost = np.cumsum(np.concatenate([np.zeros((4, 1)), PRICES[order]], axis=1), axis=1)
+    predictions = np.stack([1 - SURE, SURE], axis=2)
+    return Trajectory(order, predictions, cost, np.full(4, "max_features"), ("cheap", "dear"))
+
+
+def cut(trajectory, k):
+    return Trajectory(
+        trajectory.order[:, :k],
+        trajectory.predictions[:, : k + 1],
+        trajectory.cost[:, : k + 1],
+        trajectory.stop_reason,
+        trajectory.feature_names,
+    )
+
+
+def ask(rules):
+    """The cheap feature first; with money for less than both there is only that one."""
+    full = asked(first=0)
+    for rule in rules:
+        if isinstance(rule, MaxCost):
+            return cut(full, sum(np.cumsum(PRICES) <= rule.money))
+        if isinstance(rule, InformationPerCost):
+            return cut(full, 1)
+    return full
+
+
+def log_loss(steps):
+    p = SURE[np.arange(4), steps]
+    return -np.log(np.where(Y == 1, p, 1 - p)).mean()
+
+
+def test_where_each_rule_stops():
+    part = stopping_part("classification", ask, Y, float(PRICES.mean()), informative=True)
+    fixed = part["features"]
+    assert fixed["threshold"] == [0, 1, 2]
+    assert fixed["cost"] == [0.0, 1.0, 10.0]
+    assert fixed["features"] == [0.0, 1.0, 2.0]
+    assert fixed["log_loss"] == pytest.approx([log_loss([k] * 4) for k in range(3)])
+
+    sure = part["confidence"]  # at 0.9 the first and the third case stop after one answer, no other ever does
+    at = sure["threshold"].index(0.9)
+    assert sure["cost"][at] == pytest.approx((1 + 10 + 1 + 10) / 4)
+    assert sure["features"][at] == pytest.approx(1.5)
+    assert sure["log_loss"][at] == pytest.approx(log_loss([1, 2, 1, 2]))
+    assert sure["cost"][0] == 0.0  # before the first answer all are as sure as 0.5
+
+    worth = part["information_per_cost"]
+    assert worth["cost"] == [1.0] * len(worth["threshold"])
+    assert max(worth["threshold"]) == pytest.approx(0.1 / 5.0)  # nats for an average price
+    assert "information_per_cost" not in stopping_part("classification", ask, Y, 5.0, informative=False)
+    assert list(stopping_part("regression", regression_ask, Y.astype(float), 5.0, informative=True)) == ["features"]
+
+
+def regression_ask(rules):
+    full = ask(rules)
+    return Trajectory(
+        full.order, full.predictions[:, :, 1:], full.cost, full.stop_reason, full.feature_names, ("mean",)
+    )
+
+
+def test_what_money_buys():
+    part = money_part("classification", ask, Y, PRICES)
+    assert part["money"][-1] == 10.0
+    assert part["cost"] == [0.0 if m < 1 else 1.0 if m < 10 else 10.0 for m in part["money"]]
+    assert part["log_loss"][-1] == pytest.approx(log_loss([2] * 4))
+
+
+def stopping(costs, losses, fixed_costs=(0.0, 4.0, 10.0), fixed_losses=(0.7, 0.5, 0.3)):
+    return {
+        "features": {"threshold": [0, 1, 2], "cost": list(fixed_costs), "log_loss": list(fixed_losses)},
+        "confidence": {"threshold": [0.8, 0.9], "cost": list(costs), "log_loss": list(losses)},
+    }
+
+
+def priced(valid, test, **more):
+    money = {"money": [1.0, 10.0], "cost": [1.0, 8.0], "log_loss": [0.6, 0.3], "auroc": [0.6, 0.9]}
+    return result(**more) | {"money": money, "stopping": test, "stopping_valid": valid}
+
+
+def test_thresholds_are_chosen_on_validation_rows_and_scored_on_test_rows():
+    run = Run(priced(stopping((3.0, 5.0), (0.4, 0.29)), stopping((2.5, 6.0), (0.1, 0.35), (0, 4, 9))))
+    assert (best_number(run).threshold, best_number(run).money) == (2.0, 9.0)
+    chosen = cheapest_stop(run)  # 0.8 costs less, but is worse than two questions for every case
+    assert (chosen.rule, chosen.threshold, chosen.money) == ("confidence", 0.9, 6.0)
+    assert chosen.scores["log_loss"] == 0.35
+    none = Run(priced(stopping((3.0, 5.0), (0.4, 0.31)), stopping((2.5, 6.0), (0.1, 0.2))))
+    assert (cheapest_stop(none).rule, cheapest_stop(none).money) == ("features", 10.0)
+
+
+def test_the_report_has_a_table_and_a_figure_of_stopping():
+    results = [
+        priced(
+            stopping((3.0, 5.0), (0.4, 0.29)),
+            stopping((2.5, 4.0 + seed), (0.1, 0.35)),
+            seed=seed,
+            metric="log_loss",
+            curve=(0.7, 0.5, 0.3),
+        )
+        for seed in (0, 1)
+    ]
+    study = collect(results, "log_loss")
+    ((_, ((label, (cell,)),)),) = stopping_grid(study).groups
+    assert (label, cell.main) == ("greedy", "0.350")
+    assert cell.small == "for 4.5; 0.300 for 10 with one number for all"
+    content = content_of(study, "greedy")
+    assert "Stopping" in [title for title, *_ in content.tables]
+    assert any(shown.file.endswith("-stopping.png") for shown in content.chapters[0].figures)
+    assert not stops(collect([result()]).subjects[0])  # results without prices, or of before, have none
