@@ -471,7 +471,8 @@ def test_a_figure_of_what_was_revealed():
     np.testing.assert_allclose(shown[5], shown[4])  # the second case stopped after one
     texts = [text.get_text() for ax in figure.axes for text in ax.texts]
     assert "dog" in texts
-    assert sum(text.startswith("ship ") for text in texts) == 4
+    assert texts.count("ship") == 4 + 1  # a bar below each picture, and the second case's truth
+    assert sum(text.endswith("%") for text in texts) == 4 * 3
     figure.canvas.draw()
 
 
@@ -481,3 +482,5 @@ def test_a_figure_of_what_was_revealed_needs_what_fits():
         plot_reveal(revealed(rng), np.zeros((2, 4, 4, 3)), GRID, budgets=[3])
     with pytest.raises(ValueError, match="1 images of 2 cases"):
         plot_reveal(revealed(rng), np.zeros((1, 4, 4, 3)), GRID)
+    with pytest.raises(ValueError, match=r"the rows are \[2\]; there are 2 cases"):
+        plot_reveal(revealed(rng), np.zeros((2, 4, 4, 3)), GRID, rows=[2])

@@ -43,6 +43,8 @@ def plot_reveal(
         raise ValueError(f"the budgets are {list(budgets)}; there are 0 to {most} revealed patches")
     if len(images) != len(trajectory):
         raise ValueError(f"there are {len(images)} images of {len(trajectory)} cases")
+    if any(not 0 <= row < len(trajectory) for row in rows):
+        raise ValueError(f"the rows are {list(rows)}; there are {len(trajectory)} cases, numbered from 0")
     layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.04)
     figure = Figure(figsize=(1.25 * (len(budgets) + 1), 1.85 * len(rows)), layout=layout, facecolor="white")
     cells = figure.subplots(2 * len(rows), len(budgets) + 1, squeeze=False, height_ratios=[3, 1] * len(rows))
@@ -133,6 +135,8 @@ def _bars(ax: Axes, chances: np.ndarray, names: list[str], right: int | None) ->
     colours = [PALETTE[0] if right is None or c == right else QUIET for c in top]
     ax.barh(np.arange(len(top)), chances[top], color=colours, alpha=0.35, height=0.85)
     for place, c in enumerate(top):
-        ax.text(0.02, place, f"{names[c]} {percent(float(chances[c]))}%", va="center", fontsize=TEXT - 2.5, color=INK)
+        style: dict[str, Any] = {"va": "center", "fontsize": TEXT - 2.5, "color": INK}
+        ax.text(0.02, place, names[c], **style)
+        ax.text(0.98, place, f"{percent(float(chances[c]))}%", ha="right", **style)
     ax.set_xlim(0, 1)
     ax.set_ylim(BARS - 0.4, -0.6)
