@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import t as student
 
+from askless.experiments.report.stopping import best_number, cheapest_stop, mean_of
+from askless.experiments.report.study import Run
 from askless.experiments.results import read_results
 from askless.files import write_atomic
 
@@ -21,9 +23,9 @@ INTRODUCTION = """# Scores for money
 
 `experiments/costs.toml`, log loss on test rows (lower is better), mean over seeds. *Cost-blind* methods are fitted
 and ask without regard to prices, and pay them. Every case may spend the same amount; what is too dear for it is
-passed over. The second tables have rules that stop each case where enough is known; their money is the mean over
-cases, beside that of asking all cases the number of questions that is best. `python benchmarks/costs.py FOLDER`
-writes this page.
+passed over. The second tables stop: every case after the number of questions that is best on the validation rows, or
+each case by the rule that costs least there of all that are as good; what is told is of the test rows, the money the
+mean over cases. `python benchmarks/costs.py FOLDER` writes this page.
 """
 
 
@@ -84,23 +86,38 @@ def compared(found, money, aware, blind):
 
 
 def stopped(results, dataset):
-    """Markdown: what a case costs on average where a rule stops, beside every case asked as many questions."""
-    lines = ["", "| method | rule | money for a case, mean | log loss |", "|---|---|---|---|"]
-    for label in ORDER[:4]:
-        chosen = [r for r in results if r["task"]["dataset"] == dataset and r["task"]["label"] == label]
-        if not chosen:
+    """Markdown: what a case costs on average where a rule stops, beside every case asked as many questions; and what
+    stopping by prices saves against the method that is blind for them."""
+    lines = ["", "| method | stops after | money for a case | log loss | by rule | money for a case | log loss |"]
+    lines.append("|---" * 7 + "|")
+    fixed, chosen = {}, {}
+    for label in ORDER:
+        runs = [Run(r) for r in results if r["task"]["dataset"] == dataset and r["task"]["label"] == label]
+        if not runs or label == "random":
             continue
-        budget = {key: np.mean([r["curves"][key] for r in chosen], axis=0) for key in ("cost", "log_loss")}
-        k = int(budget["log_loss"].argmin())
-        lines.append(
-            f"| {label} | the best number of questions, {k} | {budget['cost'][k]:.4g} | {budget['log_loss'][k]:.4f} |"
-        )
-        for rule, points in ((rule, [r["stopping"][rule] for r in chosen]) for rule in chosen[0]["stopping"]):
-            mean = {key: np.mean([p[key] for p in points], axis=0) for key in ("threshold", "cost", "log_loss")}
-            for j in np.flatnonzero(np.diff(mean["cost"], prepend=-1.0) > 0.02 * mean["cost"].max())[-4:]:
-                name = f"{rule}, {mean['threshold'][j]:.3g}"
-                lines.append(f"| {label} | {name} | {mean['cost'][j]:.4g} | {mean['log_loss'][j]:.4f} |")
-    return lines
+        fixed[label], chosen[label] = [best_number(run) for run in runs], [cheapest_stop(run) for run in runs]
+        cells = [label]
+        for stops in (fixed[label], chosen[label]):
+            cells += [
+                ", ".join(map(str, stops)),
+                f"{mean_of(stops, 'cost'):.4g}",
+                f"{mean_of(stops, 'log_loss'):.4f}",
+            ]
+        lines.append("| " + " | ".join(cells) + " |")
+    lines.append("")
+    return lines + [
+        saved(chosen[own], fixed[blind], own, blind) for own, blind in PAIRS if {own, blind} <= set(fixed)
+    ]
+
+
+def saved(chosen, fixed, aware, blind):
+    """A sentence: the score and the money of stopping by rules against one number of questions for all."""
+    share = mean_of(chosen, "cost") / mean_of(fixed, "cost")
+    loss, half = interval([own.told["log_loss"] - other.told["log_loss"] for own, other in zip(chosen, fixed)])
+    return (
+        f"- **{aware}**, stopping by rules, pays {share:.0%} of what *{blind}* pays with its best number of questions; "
+        f"its log loss is higher by {loss:+.4f} ± {half:.4f} (95 %, paired by seed)."
+    )
 
 
 def main():

@@ -55,6 +55,7 @@ def test_an_answer_is_encoded_like_the_patch_of_a_table(images):
 )
 def test_the_range_of_the_pixels(pixels, low, high):
     fitted = ImageEncoder.fit(pixels, Grid(1, 2, 1, 1))
+    assert (fitted.low, fitted.high) == (low, high)
     np.testing.assert_array_equal(fitted.transform(np.array([[low, high]])).x, [[0.0, 1.0]])
     assert fitted.transform(np.array([[1e9, -1e9]])).x.tolist() == [[1.0, 0.0]]
 
@@ -114,6 +115,16 @@ def test_shades_keep_a_gap_from_a_background():
 
     both = ImageEncoder.fit(np.array([[0, 0, 255, 102]], dtype=np.uint8), Grid(2, 2, 1, 1))
     np.testing.assert_allclose(both.transform(np.array([[0, 300, 102, 153]])).x, [[0, 1, 0.45, 0.55]], rtol=1e-6)
+
+
+def test_a_bright_background_of_normalised_images_is_told_from_shades():
+    """Rounded to single precision, the highest value less the lowest is not their difference."""
+    low, high = -1.7131577048987372, 1.1911226550091756
+    pixels = np.array([[low, high, high, high]])
+    fitted = ImageEncoder.fit(pixels, Grid(2, 2, 1, 1))
+    assert fitted.transform(pixels).x.tolist() == [[0.0, 1.0, 1.0, 1.0]]
+    tiny = np.array([[1e9, 1e9 + 1]])
+    assert np.isfinite(ImageEncoder.fit(tiny, Grid(1, 2, 1, 1)).transform(tiny).x).all()
 
 
 def test_a_background_is_in_the_file():

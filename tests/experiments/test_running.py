@@ -43,6 +43,24 @@ def result():
     return run_task(TRIAGE)
 
 
+def test_thresholds_are_chosen_on_the_validation_rows(result):
+    """With as many questions for every case: the estimator's own curves on the validation and the test rows."""
+    data, rows = load_dataset("triage", n=400), split_rows(400, TRIAGE)
+    model = DynamicClassifier(
+        3, Greedy(epochs=2, pretrain_epochs=2, hidden=(8,)), data.groups, data.costs, random_state=1
+    )
+    parts = {
+        part: (data.frame.iloc[numbers], data.target.iloc[numbers])
+        for part, numbers in (("train", rows.train), ("valid", rows.valid), ("test", rows.test))
+    }
+    model.fit(*parts["train"], validation=parts["valid"])
+    for part, key in (("valid", "stopping_valid"), ("test", "stopping")):
+        fixed = result[key]["features"]
+        assert fixed["log_loss"] == pytest.approx(model.curve(*parts[part], "log_loss")["score"].tolist(), rel=1e-6)
+        assert fixed["cost"] == pytest.approx(model.rollout(parts[part][0]).cost.mean(axis=0).tolist())
+    assert set(result["stopping_valid"]["confidence"]) == {"threshold", "features", "cost", "log_loss"}
+
+
 def test_the_result_is_what_the_estimator_says(result):
     data, rows = load_dataset("triage", n=400), split_rows(400, TRIAGE)
     X, y = data.frame, data.target

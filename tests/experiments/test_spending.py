@@ -6,8 +6,16 @@ import pytest
 from askless.core import Trajectory
 from askless.core.stopping import InformationPerCost, MaxCost
 from askless.experiments.report.content import content_of
-from askless.experiments.report.stopping import best_number, cheapest_stop, stopping_grid, stops
+from askless.experiments.report.stopping import (
+    Stop,
+    best_number,
+    cheapest_stop,
+    frontier_figure,
+    stopping_grid,
+    stops,
+)
 from askless.experiments.report.study import Run, collect
+from askless.experiments.scoring import METRICS
 from askless.experiments.spending import money_part, stopping_part
 
 from .made_results import result
@@ -51,8 +59,13 @@ def log_loss(steps):
     return -np.log(np.where(Y == 1, p, 1 - p)).mean()
 
 
+def stopped(ask=ask, y=Y, **more):
+    settings = {"budget": 2, "mean_price": 5.0, "metrics": METRICS["classification"], "certain": True}
+    return stopping_part(ask(()), ask, y, **{**settings, "informative": True, **more})
+
+
 def test_where_each_rule_stops():
-    part = stopping_part("classification", ask, Y, float(PRICES.mean()), informative=True)
+    part = stopped()
     fixed = part["features"]
     assert fixed["threshold"] == [0, 1, 2]
     assert fixed["cost"] == [0.0, 1.0, 10.0]
@@ -69,19 +82,35 @@ def test_where_each_rule_stops():
     worth = part["information_per_cost"]
     assert worth["cost"] == [1.0] * len(worth["threshold"])
     assert max(worth["threshold"]) == pytest.approx(0.1 / 5.0)  # nats for an average price
-    assert "information_per_cost" not in stopping_part("classification", ask, Y, 5.0, informative=False)
-    assert list(stopping_part("regression", regression_ask, Y.astype(float), 5.0, informative=True)) == ["features"]
+    assert "information_per_cost" not in stopped(informative=False)
 
 
-def regression_ask(rules):
-    full = ask(rules)
-    return Trajectory(
-        full.order, full.predictions[:, :, 1:], full.cost, full.stop_reason, full.feature_names, ("mean",)
-    )
+def test_a_regression_has_one_number_of_questions_for_all():
+    def means(rules):
+        full = ask(rules)
+        return Trajectory(
+            full.order, full.predictions[:, :, 1:], full.cost, full.stop_reason, full.feature_names, ("mean",)
+        )
+
+    part = stopped(means, Y.astype(float), metrics=("rmse",), certain=False)
+    assert list(part) == ["features"]
+    assert part["features"]["rmse"] == pytest.approx([np.sqrt(np.mean((SURE[:, k] - Y) ** 2)) for k in range(3)])
+
+
+def test_paths_that_end_before_the_budget():
+    """Where no case can be asked as much as the budget allows, lists are as long as elsewhere."""
+    part = stopped(budget=4)
+    assert part["features"]["cost"] == [0.0, 1.0, 10.0, 10.0, 10.0]
+    assert part["features"]["log_loss"][2:] == pytest.approx([log_loss([2] * 4)] * 3)
+
+
+def test_rows_of_one_class_have_what_a_threshold_is_chosen_by():
+    part = stopped(y=np.zeros(4, dtype=int), metrics=("log_loss",))  # AUROC would not be defined
+    assert np.isfinite(part["confidence"]["log_loss"]).all()
 
 
 def test_what_money_buys():
-    part = money_part("classification", ask, Y, PRICES)
+    part = money_part(ask, Y, PRICES, METRICS["classification"])
     assert part["money"][-1] == 10.0
     assert part["cost"] == [0.0 if m < 1 else 1.0 if m < 10 else 10.0 for m in part["money"]]
     assert part["log_loss"][-1] == pytest.approx(log_loss([2] * 4))
@@ -101,12 +130,11 @@ def priced(valid, test, **more):
 
 def test_thresholds_are_chosen_on_validation_rows_and_scored_on_test_rows():
     run = Run(priced(stopping((3.0, 5.0), (0.4, 0.29)), stopping((2.5, 6.0), (0.1, 0.35), (0, 4, 9))))
-    assert (best_number(run).threshold, best_number(run).money) == (2.0, 9.0)
+    assert best_number(run) == Stop("features", {"threshold": 2.0, "cost": 9.0, "log_loss": 0.3})
     chosen = cheapest_stop(run)  # 0.8 costs less, but is worse than two questions for every case
-    assert (chosen.rule, chosen.threshold, chosen.money) == ("confidence", 0.9, 6.0)
-    assert chosen.scores["log_loss"] == 0.35
+    assert chosen == Stop("confidence", {"threshold": 0.9, "cost": 6.0, "log_loss": 0.35})
     none = Run(priced(stopping((3.0, 5.0), (0.4, 0.31)), stopping((2.5, 6.0), (0.1, 0.2))))
-    assert (cheapest_stop(none).rule, cheapest_stop(none).money) == ("features", 10.0)
+    assert (cheapest_stop(none).rule, cheapest_stop(none).told["cost"]) == ("features", 10.0)
 
 
 def test_the_report_has_a_table_and_a_figure_of_stopping():
@@ -123,8 +151,34 @@ def test_the_report_has_a_table_and_a_figure_of_stopping():
     study = collect(results, "log_loss")
     ((_, ((label, (cell,)),)),) = stopping_grid(study).groups
     assert (label, cell.main) == ("greedy", "0.350")
-    assert cell.small == "for 4.5; 0.300 for 10 with one number for all"
+    assert cell.small == "for 4.5 (confidence 0.9, confidence 0.9); 0.300 for 10 (2 questions, 2 questions)"
     content = content_of(study, "greedy")
     assert "Stopping" in [title for title, *_ in content.tables]
     assert any(shown.file.endswith("-stopping.png") for shown in content.chapters[0].figures)
     assert not stops(collect([result()]).subjects[0])  # results without prices, or of before, have none
+
+
+def test_the_frontier_shows_a_rule_that_every_run_has():
+    """The seeds of `auto` may keep policies with information and without, in any order."""
+    with_worth = stopping((3.0, 5.0), (0.4, 0.29))
+    with_worth["information_per_cost"] = {"threshold": [0.1, 0.01], "cost": [1.0, 2.0], "log_loss": [0.6, 0.5]}
+    without = stopping((3.0, 7.0), (0.4, 0.29))
+    for parts in ((with_worth, without), (without, with_worth), (with_worth, with_worth)):
+        made = [
+            priced(part, part, seed=seed, method="auto", metric="log_loss", curve=(0.7, 0.5, 0.3))
+            for seed, part in enumerate(parts)
+        ]
+        study = collect(made, "log_loss")
+        fixed, by_rule = frontier_figure(study, study.subjects[0], None).axes[0].lines
+        assert fixed.get_xdata().tolist() == [0.0, 4.0, 10.0]
+        both = parts[0] is parts[1]
+        assert by_rule.get_xdata().tolist() == ([1.0, 2.0] if both else [3.0, 6.0])
+
+
+def test_a_method_that_asks_everything_does_not_stop():
+    made = [
+        priced(stopping((3.0, 5.0), (0.4, 0.29)), stopping((2.5, 4.0), (0.1, 0.35)), method=method)
+        for method in ("greedy", "all_features")
+    ]
+    labels = [label for _, rows in stopping_grid(collect(made, "log_loss")).groups for label, _ in rows]
+    assert labels == ["greedy"]

@@ -9,7 +9,7 @@ import torch
 from askless.core import Cases, Grid, Schema
 from askless.nn import Dropout, conv_predictor
 from askless.training import Chains, Problem, SubsetLearner, full_sets
-from askless.training.augment import _linear_maps, crops, tilts, views_for
+from askless.training.augment import crops, tilts, views_for
 
 GRID = Grid(height=8, width=16, channels=2, patch_size=4)
 
@@ -25,7 +25,7 @@ def make_problem(n=40, missing=False):
 
 def test_every_view_is_a_crop_of_the_padded_image():
     views, count = crops(GRID, flips=True), 3 * 3 * 2
-    assert len(views.source) == count
+    assert len(views.maps) == count
     images = np.random.default_rng(0).random((count, 8, 16, 2)).astype(np.float32)
     shown = views.show(torch.from_numpy(GRID.to_columns(images)), torch.arange(count))
     found = GRID.to_pixels(shown.numpy())
@@ -48,23 +48,20 @@ def test_draws_reach_every_view_and_no_other():
 
 def test_a_tilt_takes_each_pixel_from_the_nearest_place_of_a_linear_map():
     grid = Grid(height=20, width=28, channels=1, patch_size=2)
-    views, maps = tilts(grid), _linear_maps().double().numpy()
-    for view in (0, 1, 501, 1023):
-        (a, b), (c, d) = maps[view]
+    views, some = views_for(grid, "tilts", complete=True), torch.tensor([0, 1, 501, 1023])
+    for view, sources in zip(some, views.sources(some), strict=True):
+        (a, b), (c, d) = views.maps[view].tolist()
         for row, column in itertools.product(range(20), range(28)):
             down, right = row - 9.5, column - 13.5
             from_row, from_column = a * down + b * right + 9.5, c * down + d * right + 13.5
-            found = int(views.source[view, row * 28 + column])
-            if found == 20 * 28:  # from outside
-                assert not (0 < from_row < 19 and 0 < from_column < 27)
-            else:
-                assert abs(found // 28 - from_row) < 0.5001
-                assert abs(found % 28 - from_column) < 0.5001
+            found = int(sources[row * 28 + column])
+            assert abs(found // 28 - min(max(from_row, 0), 19)) < 0.5001  # beyond the edge it repeats
+            assert abs(found % 28 - min(max(from_column, 0), 27)) < 0.5001
 
 
 def test_tilts_turn_slant_and_stretch_a_little():
     """A turned triangular matrix is told apart by the QR decomposition."""
-    everything = _linear_maps().double().numpy()
+    everything = tilts(GRID).maps.double().numpy()
     as_it_is = (everything == np.eye(2)).all(axis=(1, 2))
     assert as_it_is.sum() == len(everything) // 2
     maps = everything[~as_it_is]
@@ -76,6 +73,13 @@ def test_tilts_turn_slant_and_stretch_a_little():
     np.testing.assert_allclose(bent[:, 0, 1], 0.0, atol=1e-6)
     assert np.abs(bent[:, [0, 1], [0, 1]] - 1.0).max() < 0.05 + 1e-6
     assert np.abs(bent[:, 1, 0] / bent[:, 0, 0]).max() < 0.1 + 1e-6
+
+
+def test_white_paper_stays_white():
+    grid = Grid(height=28, width=28, channels=1, patch_size=1)
+    views = tilts(grid)
+    everything = torch.arange(len(views.maps))
+    assert (views.show(torch.ones(len(everything), grid.n_columns), everything) == 1).all()
 
 
 def test_a_tilted_image_holds_no_new_values():

@@ -17,7 +17,7 @@ from askless.exceptions import InterviewError, ModelFileError, TableError
 __all__ = ["ImageEncoder"]
 
 BRIGHTEST = 255  # of images of whole numbers
-BACKGROUND = 0.2  # share of the pixels that makes the darkest or the brightest value a background
+BACKGROUND = 0.2  # share of the values that makes the darkest or the brightest value a background
 GAP = 0.25  # how far what is just not background is from it
 
 
@@ -27,8 +27,8 @@ class ImageEncoder:
     Tables of images have one row for each image, and its pixels row by row, the channels of a pixel together. All
     pixels are scaled alike. A patch with a missing pixel (NaN) is missing.
 
-    Where many pixels are as dark, or as bright, as can be, they are a background: whether a pixel belongs to it says
-    more than a shade does, so the shades keep a gap from it.
+    Where many values are the darkest, or the brightest, there are, they are a background: whether a pixel belongs to
+    it says more than a shade does, so the shades keep a gap from it.
 
     >>> encoder = ImageEncoder.fit(np.array([[0, 51, 102, 255]], dtype=np.uint8), Grid(1, 4, 1, 1))
     >>> encoder.transform(np.array([[255, 0, 51, 0]])).x.tolist()[0][:2]
@@ -129,11 +129,12 @@ class ImageEncoder:
     def _scaled(self, values: np.ndarray) -> np.ndarray:
         """float32, 0 to 1."""
         scaled = values.astype(np.float32)
-        scaled -= np.float32(self.low)
-        scaled /= np.float32(self.high - self.low)
+        low, high = np.float32(self.low), np.float32(self.high)
+        scaled -= low
+        scaled /= max(high - low, np.finfo(np.float32).tiny)  # the high end becomes 1, exactly
         np.clip(scaled, 0.0, 1.0, out=scaled)
         dark, bright = self.gaps
-        if any(self.gaps):
+        if dark or bright:
             shade = (scaled > 0.0) & (scaled < 1.0)
             np.multiply(scaled, np.float32(1.0 - dark - bright), out=scaled, where=shade)
             np.add(scaled, np.float32(dark), out=scaled, where=shade)

@@ -18,13 +18,13 @@ import numpy as np
 from askless.core import State, cost_model
 from askless.exceptions import CheckpointError
 from askless.experiments.results import FORMAT, checksum, pack_loss, pack_order
-from askless.experiments.scoring import case_losses, padded_order, scored_budgets, scores, steps_to_relevant
-from askless.experiments.spending import Ask, ScoresOnly, money_part, stopping_part
+from askless.experiments.scoring import METRICS, case_losses, padded_order, scored_budgets, scores, steps_to_relevant
+from askless.experiments.spending import CHOOSES, Ask, ScoresOnly, money_part, stopping_part
 from askless.experiments.task import ExperimentError, Task
 from askless.hints import did_you_mean, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
@@ -68,10 +68,9 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
     model = fit_task(task, data, rows, checkpoint)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     prices = cost_model(data.cost_model, model.schema)
+    test, valid = (_Part.of(task, model, data, prices, part) for part in (rows.test, rows.valid))
     start = time.perf_counter()
-    asker = partial(_asker, model, data, prices, task.costs == "used")
-    ask, y = asker(rows.test)
-    trajectory = ask(())
+    trajectory, y = test.ask(()), test.y
     asking = time.perf_counter() - start
     budgets = scored_budgets(task.max_features, trajectory)
     alone = _alone(prices, model)
@@ -88,7 +87,7 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
         },
         **scores(model.task, trajectory, y, budgets),
         **({} if data.relevant is None else {"relevant": _relevant(trajectory, data.relevant[rows.test])}),
-        **_spending(task, model, alone, asker, rows),
+        **_spending(task, model, alone, test, valid, trajectory),
         "per_case": pack_loss(case_losses(model.task, trajectory, y, budgets)),
         "order": pack_order(padded_order(trajectory, task.max_features), len(model.schema)),
         "summary": _plain(model.summary),
@@ -195,12 +194,17 @@ def fit_task(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) ->
     return estimator.model_
 
 
-def _asker(
-    model: FittedModel, data: Dataset, prices: CostModel, weigh: bool, rows: np.ndarray
-) -> tuple[Ask, np.ndarray]:
-    """How to ask some rows, and (n,) what is true of them."""
-    y = _truth(model, data.target.iloc[rows].to_numpy())
-    return partial(_ask, model, data.frame.iloc[rows], prices, weigh), y
+@dataclass(frozen=True)
+class _Part:
+    """Some rows: how to ask them, and (n,) what is true of them."""
+
+    ask: Ask
+    y: np.ndarray
+
+    @classmethod
+    def of(cls, task: Task, model: FittedModel, data: Dataset, prices: CostModel, rows: np.ndarray) -> _Part:
+        ask = partial(_ask, model, data.frame.iloc[rows], prices, task.costs == "used")
+        return cls(ask, _truth(model, data.target.iloc[rows].to_numpy()))
 
 
 def _ask(
@@ -238,11 +242,7 @@ def _alone(prices: CostModel, model: FittedModel) -> np.ndarray:
 
 
 def _spending(
-    task: Task,
-    model: FittedModel,
-    prices: np.ndarray,
-    asker: Callable[[np.ndarray], tuple[Ask, np.ndarray]],
-    rows: Split,
+    task: Task, model: FittedModel, prices: np.ndarray, test: _Part, valid: _Part, trajectory: Trajectory
 ) -> dict[str, Any]:
     """What a result says of money, where prices (features,) differ, and of stopping.
 
@@ -250,12 +250,18 @@ def _spending(
     """
     if bool(np.all(prices == prices[0])):
         return {}
-    informative = task.costs == "used" and bool(getattr(model.policy, "informative", False))
-    stopping = partial(stopping_part, model.task, mean_price=float(prices.mean()), informative=informative)
+    stopping = partial(
+        stopping_part,
+        budget=task.max_features,
+        mean_price=float(prices.mean()),
+        certain=model.task == "classification",
+        informative=task.costs == "used" and bool(getattr(model.policy, "informative", False)),
+    )
+    metrics = METRICS[model.task]
     return {
-        "money": money_part(model.task, *asker(rows.test), prices),
-        "stopping": stopping(*asker(rows.test)),
-        "stopping_valid": stopping(*asker(rows.valid)),
+        "money": money_part(test.ask, test.y, prices, metrics),
+        "stopping": stopping(trajectory, test.ask, test.y, metrics=metrics),
+        "stopping_valid": stopping(valid.ask(()), valid.ask, valid.y, metrics=(CHOOSES[model.task],)),
     }
 
 

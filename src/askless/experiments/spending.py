@@ -9,11 +9,14 @@ import numpy as np
 
 from askless.core import Array, State, StoppingRule, Trajectory
 from askless.core.stopping import InformationPerCost, MaxCost
-from askless.experiments.scoring import METRICS
 from askless.metrics import metric
 
-__all__ = ["FIXED", "Ask", "ScoresOnly", "money_levels", "money_part", "stopping_part"]
+__all__ = ["CHOOSES", "FIXED", "Ask", "ScoresOnly", "money_levels", "money_part", "stopping_part"]
 
+CHOOSES = {
+    "classification": "log_loss",
+    "regression": "rmse",
+}  # what a threshold is chosen by; it needs no two classes
 FIXED = "features"  # the rule that asks every case the same number of questions
 
 SHARES = (0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)  # of what everything costs
@@ -45,27 +48,38 @@ def money_levels(prices: np.ndarray) -> list[float]:
     return [round(float(share * prices.sum()), 6) for share in SHARES]
 
 
-def money_part(task: str, ask: Ask, y: np.ndarray, prices: np.ndarray) -> dict[str, list[float]]:
+def money_part(ask: Ask, y: np.ndarray, prices: np.ndarray, metrics: Sequence[str]) -> dict[str, list[Any]]:
     """The part "money" of a result: the scores with at most so much to spend on each case."""
     levels = money_levels(prices)
     ends = [_ends(ask((MaxCost(level),))) for level in levels]
-    return {"money": levels, **_scored(task, y, ends)}
+    return {"money": levels, **_scored(metrics, y, ends)}
 
 
 def stopping_part(
-    task: str, ask: Ask, y: np.ndarray, mean_price: float, *, informative: bool
+    trajectory: Trajectory,
+    ask: Ask,
+    y: np.ndarray,
+    *,
+    budget: int,
+    mean_price: float,
+    metrics: Sequence[str],
+    certain: bool,
+    informative: bool,
 ) -> dict[str, dict[str, list[Any]]]:
-    """The part "stopping" of a result: by rule, where each threshold stops and what is known then."""
-    trajectory = ask(())
-    counts = list(range(trajectory.order.shape[1] + 1))
-    part = {FIXED: {"threshold": counts, **_scored(task, y, [_after(trajectory, k) for k in counts])}}
-    if task == "classification":
+    """The part "stopping" of a result: by rule, where each threshold stops and what is known then.
+
+    The rows are those of the trajectory, which asks up to the budget. Rules that need class probabilities are for
+    models that are `certain` of something, those that need information for policies that are `informative`.
+    """
+    counts = list(range(budget + 1))
+    part = {FIXED: {"threshold": counts, **_scored(metrics, y, [_after(trajectory, k) for k in counts])}}
+    if certain:
         ends = [_first_sure(trajectory, p) for p in CONFIDENCES]
-        part["confidence"] = {"threshold": list(CONFIDENCES), **_scored(task, y, ends)}
-        if informative:
-            thresholds = [nats / mean_price for nats in NATS]
-            ends = [_ends(ask((InformationPerCost(threshold),))) for threshold in thresholds]
-            part["information_per_cost"] = {"threshold": thresholds, **_scored(task, y, ends)}
+        part["confidence"] = {"threshold": list(CONFIDENCES), **_scored(metrics, y, ends)}
+    if certain and informative:
+        thresholds = [nats / mean_price for nats in NATS]
+        ends = [_ends(ask((InformationPerCost(threshold),))) for threshold in thresholds]
+        part["information_per_cost"] = {"threshold": thresholds, **_scored(metrics, y, ends)}
     return part
 
 
@@ -77,7 +91,9 @@ def _ends(trajectory: Trajectory) -> End:
 
 
 def _after(trajectory: Trajectory, count: int) -> End:
-    return trajectory.predictions[:, count], np.minimum(count, trajectory.n_asked), trajectory.cost[:, count]
+    """After so many questions for every case, or all that it could be asked."""
+    last = min(count, trajectory.cost.shape[1] - 1)
+    return trajectory.at(count), np.minimum(count, trajectory.n_asked), trajectory.cost[:, last]
 
 
 def _first_sure(trajectory: Trajectory, confidence: float) -> End:
@@ -88,12 +104,12 @@ def _first_sure(trajectory: Trajectory, confidence: float) -> End:
     return trajectory.predictions[cases, steps], np.minimum(steps, trajectory.n_asked), trajectory.cost[cases, steps]
 
 
-def _scored(task: str, y: np.ndarray, ends: Sequence[End]) -> dict[str, list[Any]]:
+def _scored(metrics: Sequence[str], y: np.ndarray, ends: Sequence[End]) -> dict[str, list[Any]]:
     """Lists of the mean features asked, the mean money spent, and each score."""
     told: dict[str, list[Any]] = {
         "features": [float(asked.mean()) for _, asked, _ in ends],
         "cost": [float(spent.mean()) for _, _, spent in ends],
     }
-    for name in METRICS[task]:
+    for name in metrics:
         told[name] = [float(metric(name)(y, predicted)) for predicted, _, _ in ends]
     return told

@@ -19,56 +19,64 @@ TURN, SLANT, STRETCH = radians(10), 0.1, 0.05  # the most, either way
 class Views:
     """Draws views, each a number, and shows images in them.
 
-    A view says for each pixel of the image from which one it comes. What comes in from outside is 0. A state keeps
-    its view while it is asked, so that what was asked fits what is seen.
+    A view is a linear map about the middle of the image, and a shift: from where each pixel comes. The nearest pixel
+    is taken, not a mean of neighbours, so that no new values arise. A state keeps its view while it is asked, so that
+    what was asked fits what is seen.
     """
 
-    def __init__(self, grid: Grid, row: Tensor, column: Tensor) -> None:
-        """`row` and `column`, together (views, height, width): where pixels come from, in the image or out of it."""
-        inside = (row >= 0) & (row < grid.height) & (column >= 0) & (column < grid.width)
-        outside = grid.height * grid.width  # the place of a pixel that is 0
+    def __init__(self, grid: Grid, maps: Tensor, shifts: Tensor, *, edge_repeats: bool) -> None:
         self.grid = grid
-        self.source = torch.where(inside, row * grid.width + column, outside).flatten(1)  # (views, pixels)
+        self.maps = maps  # (views, 2, 2) of places (down, right) from the middle
+        self.shifts = shifts  # (views, 2) pixels
+        self.edge_repeats = edge_repeats  # or what comes in from outside is 0
+        sides = torch.tensor([grid.height, grid.width])
+        self._middle = (sides - 1) / 2
+        self._down, self._right = (torch.arange(side) - (side - 1) / 2 for side in sides.tolist())
 
     def draw(self, count: int, generator: torch.Generator) -> Tensor:
         """(count,) random views."""
-        return torch.randint(len(self.source), (count,), generator=generator)
+        return torch.randint(len(self.maps), (count,), generator=generator)
 
     def show(self, x: Tensor, view: Tensor) -> Tensor:
         """(b, columns) the images (b, columns) in the views (b,)."""
         grid = self.grid
         pixels = grid.to_pixels(x).reshape(len(x), -1, grid.channels)
-        pixels = torch.nn.functional.pad(pixels, (0, 0, 0, 1))  # (b, pixels + 1, channels)
-        at = self.source.index_select(0, view) + torch.arange(len(x))[:, None] * pixels.shape[1]
+        pixels = torch.nn.functional.pad(pixels, (0, 0, 0, 1))  # (b, pixels + 1, channels): the last one is outside
+        at = self.sources(view).add_(torch.arange(len(x))[:, None] * pixels.shape[1])
         shown = pixels.view(-1, grid.channels).index_select(0, at.view(-1))
         return grid.to_columns(shown.view(len(x), grid.height, grid.width, grid.channels))  # type: ignore[no-any-return]
 
+    def sources(self, view: Tensor) -> Tensor:
+        """(b, pixels) from which pixel each one comes in the views (b,): its number, or the first beyond for none."""
+        height, width = self.grid.height, self.grid.width
+        row, column = self._places(view, 0), self._places(view, 1)  # (b, height, width) whole numbers
+        if self.edge_repeats:
+            row.clamp_(0, height - 1)
+            column.clamp_(0, width - 1)
+            return row.mul_(width).add_(column).flatten(1).long()
+        inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+        return torch.where(inside, row.mul_(width).add_(column), height * width).flatten(1).long()
+
+    def _places(self, view: Tensor, axis: int) -> Tensor:
+        """(b, height, width) from which row (axis 0) or column (1) each pixel comes."""
+        along, across = self.maps[view, axis, 0, None], self.maps[view, axis, 1, None]
+        start = self.shifts[view, axis, None] + self._middle[axis]
+        place = torch.add((along * self._down + start)[:, :, None], (across * self._right)[:, None, :])
+        return place.round_()
+
 
 def crops(grid: Grid, *, flips: bool) -> Views:
-    """Images shifted by up to an eighth of their shorter side each way, and mirrored too."""
+    """Images shifted by up to an eighth of their shorter side each way, and mirrored too; black comes in."""
     shift = max(1, round(SHIFT * min(grid.height, grid.width)))
     places = torch.arange(-shift, shift + 1)
-    mirrored, down, right = torch.meshgrid(torch.arange(1 + flips), places, places, indexing="ij")
-    row = torch.arange(grid.height)[:, None] + down.reshape(-1, 1, 1)
-    column = torch.arange(grid.width)[None, :] + right.reshape(-1, 1, 1)
-    column = torch.where(mirrored.reshape(-1, 1, 1) > 0, column.flip(2), column)
-    return Views(grid, row, column)
+    views = torch.cartesian_prod(torch.arange(1 + flips), places, places)  # (views, 3) mirrored, down, right
+    maps = torch.eye(2).repeat(len(views), 1, 1)
+    maps[views[:, 0] > 0, 1, 1] = -1.0
+    return Views(grid, maps, views[:, 1:].float(), edge_repeats=False)
 
 
 def tilts(grid: Grid) -> Views:
-    """Images as they are, half of the time, or slightly turned, slanted and stretched about their middle.
-
-    Each pixel is that of the nearest place, not a mean of its neighbours: the background stays a background.
-    """
-    middle = torch.tensor([(grid.height - 1) / 2, (grid.width - 1) / 2])
-    down, right = torch.meshgrid(torch.arange(grid.height), torch.arange(grid.width), indexing="ij")
-    place = torch.stack([down, right], dim=-1) - middle  # (height, width, 2)
-    came_from = torch.einsum("vij,hwj->vhwi", _linear_maps(), place) + middle
-    return Views(grid, *came_from.round().long().unbind(dim=-1))
-
-
-def _linear_maps() -> Tensor:
-    """(TILTS, 2, 2) of places (down, right) from the middle: stretched, then slanted, then turned."""
+    """Images as they are, half of the time, or slightly turned, slanted and stretched about their middle."""
     source = torch.Generator().manual_seed(0)
     turn, slant, tall, wide = 2.0 * torch.rand(4, TILTS, generator=source) - 1.0
     sine, cosine = torch.sin(TURN * turn), torch.cos(TURN * turn)
@@ -76,7 +84,8 @@ def _linear_maps() -> Tensor:
     height, width = 1.0 + STRETCH * tall, 1.0 + STRETCH * wide
     bent = torch.stack([height, torch.zeros(TILTS), SLANT * slant * height, width], dim=1).view(-1, 2, 2)
     as_it_is = torch.arange(TILTS) % 2 == 0
-    return torch.where(as_it_is[:, None, None], torch.eye(2), turned @ bent)
+    maps = torch.where(as_it_is[:, None, None], torch.eye(2), turned @ bent)
+    return Views(grid, maps, torch.zeros(TILTS, 2), edge_repeats=True)
 
 
 def views_for(grid: Grid | None, augment: str, *, complete: bool) -> Views | None:

@@ -136,8 +136,8 @@ def _figures(
         yield Picture(f"{anchor}-money.png", alt, f"{alt}.", drawn_money, (drawn_money,))
     if stopping.stops(subject):
         alt = f"{label} against money where rules stop, {subject.name}"
-        told = f"{alt}; the thin lines ask every case the same number of questions."
         drawn_stops = stopping.frontier_figure(study, subject, against)
+        told = f"{alt}. {stopping.about_frontier()}"
         yield Picture(f"{anchor}-stopping.png", alt, told, drawn_stops, (drawn_stops,))
     if subject.classifies:
         alt = f"calibration error against features asked, {subject.name}"

@@ -1,4 +1,4 @@
-"""Scores against money: what a table and a figure show where questions have prices, and where rules stop."""
+"""Scores against money: what a table and a figure show where questions have prices."""
 
 from __future__ import annotations
 

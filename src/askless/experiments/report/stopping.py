@@ -12,26 +12,43 @@ from askless.experiments.report.grids import Cell, Grid, make_grid
 from askless.experiments.report.kinds import CONTROLS
 from askless.experiments.report.money import SIZE
 from askless.experiments.report.statistics import t_interval
-from askless.experiments.spending import FIXED
+from askless.experiments.spending import CHOOSES, FIXED
 from askless.plotting.style import axes, colour, line, name_lines, shorten
 
 if TYPE_CHECKING:
     from askless.experiments.report.study import Entry, Run, Study, Subject
 
-__all__ = ["Stop", "about_stopping", "best_number", "cheapest_stop", "frontier_figure", "stopping_grid", "stops"]
+__all__ = [
+    "Stop",
+    "about_frontier",
+    "about_stopping",
+    "best_number",
+    "cheapest_stop",
+    "frontier_figure",
+    "mean_of",
+    "stopping_grid",
+    "stops",
+]
 
 MOST_LINES = 4  # methods in one figure
-CHOSEN_BY = "log_loss"
+LOSS = CHOOSES["classification"]
+WORTH, SURE = "information_per_cost", "confidence"
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A rule with its threshold, and what the test rows say of it."""
+    """A rule, and what the test rows say of it."""
 
     rule: str
-    threshold: float
-    money: float  # for a case, on average
-    scores: dict[str, float]
+    told: dict[str, float]  # its threshold, the mean cost of a case, and scores
+
+    def __str__(self) -> str:
+        """
+        >>> str(Stop("confidence", {"threshold": 0.98})), str(Stop(FIXED, {"threshold": 7}))
+        ('confidence 0.98', '7 questions')
+        """
+        threshold = f"{self.told['threshold']:.3g}"
+        return f"{threshold} questions" if self.rule == FIXED else f"{self.rule} {threshold}"
 
 
 def stops(subject: Subject) -> bool:
@@ -42,18 +59,19 @@ def stops(subject: Subject) -> bool:
 
 def best_number(run: Run) -> Stop:
     """The number of questions that is best on the validation rows, the same for every case."""
-    return _stop(run, FIXED, int(np.argmin(run.result["stopping_valid"][FIXED][CHOSEN_BY])))
+    return _stop(run, FIXED, int(np.argmin(run.result["stopping_valid"][FIXED][LOSS])))
 
 
 def cheapest_stop(run: Run) -> Stop:
-    """Of all rules and thresholds that are, on the validation rows, no worse than the best number of questions for
-    every case, the one that costs least there."""
+    """The rule and threshold that costs least, on the validation rows, of all that are no worse there than the best
+    number of questions for every case.
+    """
     valid = run.result["stopping_valid"]
-    enough = min(valid[FIXED][CHOSEN_BY])
+    enough = min(valid[FIXED][LOSS])
     fit = [
         (part["cost"][i], rule, i)
         for rule, part in valid.items()
-        for i, loss in enumerate(part[CHOSEN_BY])
+        for i, loss in enumerate(part[LOSS])
         if loss <= enough
     ]
     _, rule, i = min(fit)
@@ -62,20 +80,27 @@ def cheapest_stop(run: Run) -> Stop:
 
 def _stop(run: Run, rule: str, i: int) -> Stop:
     part: dict[str, list[Any]] = run.result["stopping"][rule]
-    told = {name: float(values[i]) for name, values in part.items()}
-    return Stop(rule, told["threshold"], told["cost"], told)
+    return Stop(rule, {name: float(values[i]) for name, values in part.items()})
+
+
+def mean_of(chosen: list[Stop], name: str) -> float:
+    """The mean cost or score of the stops of several runs."""
+    return float(np.mean([stop.told[name] for stop in chosen]))
 
 
 def stopping_grid(study: Study) -> Grid:
     """The score where the chosen rules stop, and for how much money."""
 
     def cell(subject: Subject, entry: Entry) -> Cell:
+        if entry.row.everything:
+            return Cell()
         name, scale = subject.metric.__name__, subject.scale
         chosen, fixed = [cheapest_stop(run) for run in entry.runs], [best_number(run) for run in entry.runs]
-        score = t_interval([stop.scores[name] for stop in chosen])
-        beside = float(np.mean([stop.scores[name] for stop in fixed]))
-        money, beside_money = (float(np.mean([stop.money for stop in stopped])) for stopped in (chosen, fixed))
-        small = f"for {money:.4g}; {scale.number(beside)} for {beside_money:.4g} with one number for all"
+        score = t_interval([stop.told[name] for stop in chosen])
+        small = (
+            f"for {mean_of(chosen, 'cost'):.4g} ({', '.join(map(str, chosen))}); "
+            f"{scale.number(mean_of(fixed, name))} for {mean_of(fixed, 'cost'):.4g} ({', '.join(map(str, fixed))})"
+        )
         return Cell(scale.number(score.mean), scale.plus_minus(score), small)
 
     subjects = [subject for subject in study.subjects if stops(subject)]
@@ -85,9 +110,10 @@ def stopping_grid(study: Study) -> Grid:
 def about_stopping() -> str:
     """How to read the table."""
     return (
-        "What test cases cost on average, and the score, where each stops by a rule: the cheapest of all rules and "
-        "thresholds that, on the validation rows, has no higher log loss than the best number of questions for every "
-        "case. Below it that number's, chosen on the validation rows too."
+        "The score of the test cases, and what they cost on average, where each stops by a rule: the cheapest of all "
+        "rules and thresholds that, on the validation rows, has no higher log loss than the best number of questions "
+        "for every case. After the semicolon that number's, chosen on the validation rows too. In brackets what was "
+        "chosen in each run."
     )
 
 
@@ -99,7 +125,7 @@ def frontier_figure(study: Study, subject: Subject, against: str | None) -> Figu
     lines = []
     for i, row in enumerate(sorted(rows, key=lambda row: row.label != against)[:MOST_LINES]):
         parts = [run.result["stopping"] for run in subject.entries[row.label].runs]
-        rule = "information_per_cost" if "information_per_cost" in parts[0] else "confidence"
+        rule = WORTH if all(WORTH in part for part in parts) else SURE  # seeds of `auto` may keep other policies
         ax.plot(*_mean_line(parts, FIXED, name), color=colour(i), linewidth=0.9, alpha=0.7)
         lines.append(line(ax, i, *_mean_line(parts, rule, name), row.label))
     ax.set_xlabel("money for a case, on average")
@@ -110,8 +136,16 @@ def frontier_figure(study: Study, subject: Subject, against: str | None) -> Figu
     return figure
 
 
+def about_frontier() -> str:
+    """How to read the figure."""
+    return (
+        "Each case stops once the next answer is worth too little for its price, or, for methods without information "
+        "values, once the likeliest class is probable enough; the thin lines ask every case the same number of "
+        f"questions. At most {MOST_LINES} methods are shown."
+    )
+
+
 def _mean_line(parts: list[dict[str, Any]], rule: str, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Money and score at each threshold, means over the runs; as many thresholds as all of them have."""
-    count = min(len(part[rule]["cost"]) for part in parts)
-    money, score = (np.mean([part[rule][key][:count] for part in parts], axis=0) for key in ("cost", name))
+    """Money and score at each threshold, means over the runs."""
+    money, score = (np.mean([part[rule][key] for part in parts], axis=0) for key in ("cost", name))
     return money, score
