@@ -93,6 +93,7 @@ def stopped(results, dataset):
     fixed, chosen = {}, {}
     for label in ORDER:
         runs = [Run(r) for r in results if r["task"]["dataset"] == dataset and r["task"]["label"] == label]
+        runs.sort(key=lambda run: run.key)
         if not runs or label == "random":
             continue
         fixed[label], chosen[label] = [best_number(run) for run in runs], [cheapest_stop(run) for run in runs]
@@ -113,10 +114,11 @@ def stopped(results, dataset):
 def saved(chosen, fixed, aware, blind):
     """A sentence: the score and the money of stopping by rules against one number of questions for all."""
     share = mean_of(chosen, "cost") / mean_of(fixed, "cost")
-    loss, half = interval([own.told["log_loss"] - other.told["log_loss"] for own, other in zip(chosen, fixed)])
+    pairs = zip(chosen, fixed, strict=True)
+    loss, half = interval([own.told["log_loss"] - other.told["log_loss"] for own, other in pairs])
     return (
-        f"- **{aware}**, stopping by rules, pays {share:.0%} of what *{blind}* pays with its best number of questions; "
-        f"its log loss is higher by {loss:+.4f} ± {half:.4f} (95 %, paired by seed)."
+        f"- **{aware}**, stopping by rules, pays {share:.0%} of what *{blind}* pays with its best number of "
+        f"questions; its log loss is higher by {loss:+.4f} ± {half:.4f} (95 %, paired by seed)."
     )
 
 
