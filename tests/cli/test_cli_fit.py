@@ -10,7 +10,7 @@ from safetensors import safe_open
 
 from askless import load
 from askless.cli.settings import configured_method
-from askless.cli.tables import ParquetFile
+from askless.cli.tables import ParquetFile, copied_columns
 from askless.cli.target import choose_task
 from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, messy_frame
 
@@ -133,6 +133,21 @@ def test_an_empty_column_is_a_note(run, tmp_path):
     result = run("fit", path, "--target", "ill", *QUICK, "-o", tmp_path / "m.askless")
     assert result.code == 0
     assert result.err == "askless: note: left out, because every value is missing: 'nothing'\n"
+
+
+def test_columns_that_are_copies_are_told(run, tmp_path):
+    frame = pd.DataFrame({"a": [1.5, 2.5, None, 4.0] * 30, "y": ["no", "yes"] * 60})
+    frame = frame.assign(b=frame["a"], word=["x", "z"] * 60, same=1, again=1).assign(**{"a word": ["x", "z"] * 60})
+    assert copied_columns(frame.drop(columns="y")) == [("b", "a"), ("a word", "word")]
+    assert copied_columns(frame[["a"]].assign(b=frame["a"].fillna(0.0))) == []
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", "--method", "fixed_order")
+    assert "b is a copy of a: --drop b if only one of them is to be asked" in done.out
+    assert "a word is a copy of word: --drop 'a word'" in done.out
+    (tmp_path / "groups.json").write_text(json.dumps({"both": ["a", "b"]}))
+    words = ["--method", "fixed_order", "--groups", tmp_path / "groups.json"]
+    done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", *words)
+    assert "copy of a:" not in done.out  # they are one question
 
 
 def test_a_checkpoint_of_other_settings_is_refused(run, table, tmp_path):

@@ -142,6 +142,7 @@ def run(args: argparse.Namespace) -> None:
     n_columns = len(column_names(job.rows.X))
     say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(n_columns, 'column')} to ask for")
     say(console, f"{args.target}: {job.task}, because {job.why}")
+    _say_copies(console, job)
     if checkpoint.exists():
         say(console, f"going on from {checkpoint}")
     start = time.perf_counter()
@@ -158,6 +159,20 @@ def run(args: argparse.Namespace) -> None:
         say(console, f"kept the best of several methods: {why}")
     if _report(console, job, train, test):
         say(console, f"next: askless ask {quoted(output)}", style="dim")
+
+
+def _say_copies(console: Console, job: _Job) -> None:
+    """Tell which columns are copies: nothing keeps a model from asking for both, unless they are asked together."""
+    import pandas as pd
+
+    from askless.cli.tables import copied_columns
+
+    if not isinstance(job.rows.X, pd.DataFrame):
+        return
+    together = [set(members) for members in (job.estimator.groups or {}).values()]
+    for name, first in copied_columns(job.rows.X):
+        if not any({name, first} <= members for members in together):
+            say(console, f"{name} is a copy of {first}: --drop {quoted(name)} if only one of them is to be asked")
 
 
 def _prepare(args: argparse.Namespace) -> _Job:
