@@ -95,8 +95,10 @@ class Chains:
         generator: torch.Generator,
         seed: int,
         augment: str = "none",
+        depths: str = "early",
     ) -> None:
         self.rows = problem.tensors("train")
+        self._to_the_end = depths == "even"
         self.batch_size = batch_size
         self.random_subsets = random_subsets
         self.random_starts = random_starts
@@ -184,15 +186,16 @@ class Chains:
         return self._useful[torch.randint(len(self._useful), (count,), generator=generator)]
 
     def _draw_ends(self, states: Tensor, generator: torch.Generator) -> None:
-        """Let the chains of the states end after any number of questions that there are to come.
+        """Let the chains of the states end after the last question, or after any number that there are to come.
 
-        Early questions are then trained on more often than late ones: every case is asked them, and much depends
-        on them.
+        In the latter case early questions are trained on more often than late ones: every case is asked them, and
+        much depends on them.
         """
-        count = self._count.index_select(0, states)
-        left = self._last.index_select(0, self.row.index_select(0, states)) - count
-        drawn = (torch.rand(len(states), generator=generator) * left).long()
-        self._end.index_copy_(0, states, count + 1 + drawn)
+        last = self._last.index_select(0, self.row.index_select(0, states))
+        if not self._to_the_end:
+            count = self._count.index_select(0, states)
+            last = count + 1 + (torch.rand(len(states), generator=generator) * (last - count)).long()
+        self._end.index_copy_(0, states, last)
 
     def tensors(self) -> dict[str, Tensor]:
         """Where each state stands, and the first question."""

@@ -58,6 +58,7 @@ def fit_greedy(
             generator=generator,
             seed=seed,
             augment=method.augment,
+            depths=method.depths,
         )
         relaxed = RelaxedLearner(
             module,
