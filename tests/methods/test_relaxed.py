@@ -229,6 +229,16 @@ def test_chains_end_after_any_number_of_questions(make_problem):
     torch.testing.assert_close(share, torch.tensor([5.0, 4, 3, 2, 1]) / 15, rtol=0, atol=0.01)
 
 
+def test_chains_can_go_to_the_last_question(make_problem):
+    chains = make_chains(make_problem((1,) * 6, n=3000, max_features=5), depths="even")
+    depth = torch.cat([asked.sum(dim=1) for asked in walk(chains, 60)][30:])
+    torch.testing.assert_close(depth.bincount(minlength=5) / len(depth), torch.full((5,), 0.2), rtol=0, atol=0.01)
+    gaps = make_chains(make_problem((1,) * 6, n=300, max_features=5, gaps=True), depths="even")
+    able = gaps.rows.askable.sum(dim=1).clamp(max=5)
+    for asked in walk(gaps, 20):
+        assert (asked.sum(dim=1) < able[gaps.row]).all()
+
+
 def test_short_trainings_have_fewer_states_than_rows(make_problem):
     problem = make_problem((1,) * 4, n=400, gaps=True)
     chains = make_chains(problem, batch_size=10, epochs=2)  # 800 visits in all: chains of 3, walked 4 times, are 66
