@@ -33,7 +33,7 @@ from askless.training import (
 
 __all__ = ["fit_greedy"]
 
-POLISH_SHARE, POLISH_LR = 0.4, 2e-3  # of the epochs, and the learning rate, of the last phase
+POLISH_SHARE, POLISH_RATE = 0.4, 2 / 3  # shares of the epochs and of the learning rate that the last phase has
 
 
 def fit_greedy(
@@ -73,7 +73,7 @@ def fit_greedy(
         phases = [before, *_selection(method, relaxed, epochs)]
         if method.polish:
             expected = ExpectedLearner(module, problem, chains, gumbel, exact_first=method.first == "exact")
-            phases.append(_polish(phases[-1].epochs, expected, method.average))
+            phases.append(_polish(phases[-1], expected))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = relaxed.policy(module)
         predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
@@ -106,15 +106,15 @@ def _selection(method: Greedy, learner: ChainLearner, epochs: int) -> list[Phase
     ]
 
 
-def _polish(epochs: int, learner: ChainLearner, average: float) -> Phase:
+def _polish(before: Phase, learner: ChainLearner) -> Phase:
     """The last phase; without dropout and decay it may overfit, but the best of all phases is what is kept."""
-    epochs = max(1, round(POLISH_SHARE * epochs))
+    epochs = max(1, round(POLISH_SHARE * before.epochs))
     return Phase(
         "polish",
         learner,
         epochs,
-        lr=POLISH_LR,
-        average=average,
-        keep_best_of="policy",
+        lr=POLISH_RATE * before.lr,
+        average=before.average,
+        keep_best_of=before.keep_best_of,
         **seldom_validated(epochs),
     )
