@@ -9,7 +9,7 @@ from askless.training.data import Problem, Tensors, some_rows
 from askless.training.distributed import expect_same, world
 from askless.training.first import first_question
 from askless.training.loop import Learner, Phase, Row, enough_epochs, train
-from askless.training.phases import enough_for_policy, pretraining, seldom_validated, training_summary
+from askless.training.phases import enough_for_policy, polishing, pretraining, seldom_validated, training_summary
 from askless.training.predictor import (
     NetSettings,
     exported_predictor,
@@ -62,6 +62,7 @@ __all__ = [
     "new_predictor",
     "one_thread",
     "paid_sets",
+    "polishing",
     "prefix_sets",
     "pretraining",
     "price_rates",

@@ -7,14 +7,15 @@ from typing import Any
 
 from askless.nn import Dropout, MaskedNet
 from askless.training.data import Problem
-from askless.training.loop import Phase, enough_epochs
+from askless.training.loop import Learner, Phase, enough_epochs
 from askless.training.predictor import NetSettings
 from askless.training.subsets import SubsetLearner, bernoulli_sets
 
-__all__ = ["enough_for_policy", "pretraining", "seldom_validated", "training_summary"]
+__all__ = ["enough_for_policy", "polishing", "pretraining", "seldom_validated", "training_summary"]
 
 PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 400  # at least
 EPOCHS, STEPS = 30, 1000
+POLISH_EPOCHS, POLISH_LR = 0.4, 2 / 3  # shares of what the phase before has
 VALIDATIONS, VALIDATE_FROM = 6, 0.4  # each one costs about as much as an epoch, and early ones are not the best
 
 
@@ -31,6 +32,22 @@ def pretraining(
         lr=net.learning_rate,
         weight_decay=net.weight_decay,
         validate_every=2,
+    )
+
+
+def polishing(before: Phase, learner: Learner) -> Phase:
+    """The last phase: without dropout and decay it may overfit, but the best of both phases is what is kept."""
+    epochs = max(1, round(POLISH_EPOCHS * before.epochs))
+    last = None if before.temperature is None else before.temperature[1]
+    return Phase(
+        "polish",
+        learner,
+        epochs,
+        lr=POLISH_LR * before.lr,
+        temperature=None if last is None else (last, last),
+        average=before.average,
+        keep_best_of=before.keep_best_of,
+        **seldom_validated(epochs),
     )
 
 

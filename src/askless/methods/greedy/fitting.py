@@ -25,6 +25,7 @@ from askless.training import (
     exported_predictor,
     new_policy_predictor,
     one_thread,
+    polishing,
     pretraining,
     seldom_validated,
     train,
@@ -32,8 +33,6 @@ from askless.training import (
 )
 
 __all__ = ["fit_greedy"]
-
-POLISH_SHARE, POLISH_RATE = 0.4, 2 / 3  # shares of the epochs and of the learning rate that the last phase has
 
 
 def fit_greedy(
@@ -73,7 +72,7 @@ def fit_greedy(
         phases = [before, *_selection(method, relaxed, epochs)]
         if method.polish:
             expected = ExpectedLearner(module, problem, chains, gumbel, exact_first=method.first == "exact")
-            phases.append(_polish(phases[-1], expected))
+            phases.append(polishing(phases[-1], expected))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = relaxed.policy(module)
         predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
@@ -104,17 +103,3 @@ def _selection(method: Greedy, learner: ChainLearner, epochs: int) -> list[Phase
         )
         for temperature in np.geomspace(hot, cold, method.stages).tolist()
     ]
-
-
-def _polish(before: Phase, learner: ChainLearner) -> Phase:
-    """The last phase; without dropout and decay it may overfit, but the best of all phases is what is kept."""
-    epochs = max(1, round(POLISH_SHARE * before.epochs))
-    return Phase(
-        "polish",
-        learner,
-        epochs,
-        lr=POLISH_RATE * before.lr,
-        average=before.average,
-        keep_best_of=before.keep_best_of,
-        **seldom_validated(epochs),
-    )

@@ -35,8 +35,8 @@ class Greedy(NetMethod):
     shared : whether policy and predictor share their hidden layers.
     subsets : "policy" trains on the sets that the policy itself asks for (the paper's Algorithm 1), "random" on
         random sets (its ablation).
-    depths : "early" trains on early questions more often than on late ones, for every case is asked them; "even" on all
-        alike, as in the paper.
+    depths : "early" trains on early questions more often than on late ones, for every case is asked them; "even" on
+        all alike, as in the paper.
     random_starts : share of the training states that start from random sets instead of nothing, so that any features
         may be known before the first question.
     first : "exact" finds the first question, which is the same for every case, by comparing the predictor's

@@ -20,6 +20,7 @@ from askless.training import (
     exported_predictor,
     new_policy_predictor,
     one_thread,
+    polishing,
     pretraining,
     seldom_validated,
     train,
@@ -27,8 +28,6 @@ from askless.training import (
 )
 
 __all__ = ["fit_value"]
-
-POLISH_SHARE, POLISH_LR = 0.4, 2e-3  # of the epochs, and the learning rate, of the last phase
 
 
 def fit_value(
@@ -68,7 +67,7 @@ def fit_value(
             _values(method, learner(dropout), epochs),
         ]
         if method.polish:
-            phases.append(_polish(method, learner(None), epochs))
+            phases.append(polishing(phases[-1], learner(None)))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         last = learner(None)
         last.refine_first()
@@ -86,22 +85,6 @@ def _values(method: Value, learner: ValueLearner, epochs: int) -> Phase:
         lr=method.learning_rate,
         weight_decay=method.weight_decay,
         temperature=method.exploration,
-        average=method.average,
-        keep_best_of="values",
-        **seldom_validated(epochs),
-    )
-
-
-def _polish(method: Value, learner: ValueLearner, epochs: int) -> Phase:
-    """The last phase, without dropout and decay; the best of both phases is what is kept."""
-    epochs = max(1, round(POLISH_SHARE * epochs))
-    last = method.exploration[1]
-    return Phase(
-        "polish",
-        learner,
-        epochs,
-        lr=POLISH_LR,
-        temperature=(last, last),
         average=method.average,
         keep_best_of="values",
         **seldom_validated(epochs),
