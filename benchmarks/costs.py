@@ -93,7 +93,7 @@ def stopped(results, dataset):
     fixed, chosen = {}, {}
     for label in ORDER:
         runs = [Run(r) for r in results if r["task"]["dataset"] == dataset and r["task"]["label"] == label]
-        runs.sort(key=lambda run: run.key)
+        runs = sorted((run for run in runs if "stopping_valid" in run.result), key=lambda run: run.key)
         if not runs or label == "random":
             continue
         fixed[label], chosen[label] = [best_number(run) for run in runs], [cheapest_stop(run) for run in runs]

@@ -13,9 +13,14 @@ from askless.experiments.report.statistics import t_interval
 from askless.plotting.style import QUIET, axes, band, line, name_lines, shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
     from askless.experiments.report.study import Entry, Study, Subject
 
-__all__ = ["about_money", "money_figure", "money_grid", "priced"]
+__all__ = ["about_money", "finished", "money_figure", "money_grid", "priced"]
 
 SIZE = (6.4, 4.2)  # inches
 
@@ -75,8 +80,13 @@ def money_figure(study: Study, subject: Subject, against: str | None) -> Figure:
             band(ax, place, levels, low, high)
         lines.append(line(ax, place, levels, np.array([each.mean for each in estimates]), row.label))
         place += 1
-    ax.set_xlabel("money for each case")
-    ax.set_ylabel(subject.metric.label)
+    return finished(ax, lines, "money for each case", subject.metric.label)
+
+
+def finished(ax: Axes, lines: Sequence[Line2D], x: str, y: str) -> Figure:
+    """The figure of the axes, whose sides and lines are named."""
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
     name_lines(ax, lines, shorten([str(drawn.get_label()) for drawn in lines], 24))
     figure = ax.figure
     assert isinstance(figure, Figure)

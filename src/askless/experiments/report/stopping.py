@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from askless.experiments.report.grids import Cell, Grid, make_grid
 from askless.experiments.report.kinds import CONTROLS
-from askless.experiments.report.money import SIZE
+from askless.experiments.report.money import SIZE, finished
 from askless.experiments.report.statistics import t_interval
 from askless.experiments.spending import CHOOSES, FIXED
-from askless.plotting.style import axes, colour, line, name_lines, shorten
+from askless.plotting.style import axes, colour, line
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from askless.experiments.report.study import Entry, Run, Study, Subject
 
 __all__ = [
@@ -128,12 +129,7 @@ def frontier_figure(study: Study, subject: Subject, against: str | None) -> Figu
         rule = WORTH if all(WORTH in part for part in parts) else SURE  # seeds of `auto` may keep other policies
         ax.plot(*_mean_line(parts, FIXED, name), color=colour(i), linewidth=0.9, alpha=0.7)
         lines.append(line(ax, i, *_mean_line(parts, rule, name), row.label))
-    ax.set_xlabel("money for a case, on average")
-    ax.set_ylabel(subject.metric.label)
-    name_lines(ax, lines, shorten([str(drawn.get_label()) for drawn in lines], 24))
-    figure = ax.figure
-    assert isinstance(figure, Figure)
-    return figure
+    return finished(ax, lines, "money for a case, on average", subject.metric.label)
 
 
 def about_frontier() -> str:
