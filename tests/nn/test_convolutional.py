@@ -84,6 +84,34 @@ def test_passes_on_one_trunk_add_their_gradients():
         torch.testing.assert_close(p.kept, before + p.grad)
 
 
+def test_a_twofold_pass_is_two_passes_in_one():
+    both = pair(shared=True).double()
+    apart = copy.deepcopy(both)
+    _, _, inputs = some_inputs()
+    run = both.twofold(inputs)
+    policy, predictor = apart.policy(inputs), apart.predictor(inputs)
+    torch.testing.assert_close(run.outputs, policy.outputs)
+    torch.testing.assert_close(run.predictions, predictor.outputs)
+    source = torch.Generator().manual_seed(1)
+    g, h = (torch.randn(o.shape, generator=source, dtype=o.dtype) for o in (run.outputs, run.predictions))
+    run.teach(h)
+    way = run.input_gradient(run.backward(g))
+    literal = [net.input_gradient(net.backward(part)) for net, part in ((policy, g), (predictor, h))]
+    torch.testing.assert_close(way, sum(literal))
+    for mine, theirs in zip(both.parameters(), apart.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, theirs.grad)
+
+
+def test_a_twofold_pass_teaches_the_policy_alone_if_told_nothing_else():
+    both = pair(shared=True).double()
+    _, _, inputs = some_inputs()
+    run = both.twofold(inputs)
+    run.backward(torch.ones_like(run.outputs))
+    assert all(not p.grad.any() for p in both.predictor.head.parameters())
+    assert any(p.grad.any() for p in both.policy.trunk.parameters())
+    assert pair(shared=False).twofold(inputs) is None  # two trunks are two passes
+
+
 def test_a_trunk_is_shared_or_not():
     together, apart = pair(shared=True), pair(shared=False)
     assert together.policy.trunk is together.predictor.trunk

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from askless.models import NetworkLike
 
-__all__ = ["Layout", "MaskedNet", "PolicyPredictor", "Run", "mask_gradient", "masked_inputs"]
+__all__ = ["Layout", "MaskedNet", "PolicyPredictor", "Run", "TwofoldRun", "mask_gradient", "masked_inputs"]
 
 AT_ONCE = 1 << 11  # states that are evaluated together where each feature is tried
 
@@ -31,6 +31,16 @@ class Run(Protocol):
 
     def input_gradient(self, g: Any) -> Tensor:
         """(b, inputs) from what `backward` returned."""
+        ...
+
+
+class TwofoldRun(Run, Protocol):
+    """A pass of a policy that shares its trunk, through which the predictor answers as well."""
+
+    predictions: Tensor  # (b, outputs) of the predictor
+
+    def teach(self, gradient: Tensor) -> None:
+        """Let `backward` take the predictor's gradient (b, outputs) along."""
         ...
 
 
@@ -80,6 +90,10 @@ class PolicyPredictor(nn.Module):
         super().__init__()
         self.predictor = predictor
         self.policy = policy
+
+    def twofold(self, inputs: Tensor) -> TwofoldRun | None:
+        """A training pass of both from the same inputs, where a shared trunk makes that as cheap as one."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from askless.models import ConvNetwork, NetworkLike
 from askless.nn.base import MaskedNet, PolicyPredictor
 from askless.nn.residual import SIZES, ClassHead, PatchHead, Trunk
 
-__all__ = ["ConvNet", "ConvPass", "LiveConv", "conv_pair", "conv_predictor"]
+__all__ = ["ConvNet", "ConvPass", "LiveConv", "SharedConv", "conv_pair", "conv_predictor"]
 
 AT_ONCE = 128  # rows that are evaluated together, whose maps stay in the processor's cache
 AT_ONCE_ON_GPU = 4096
@@ -35,8 +35,8 @@ def conv_pair(grid: Grid, n_outputs: int, size: str, *, shared: bool, generator:
     """Convolutional networks for a policy and a predictor."""
     predictor = conv_predictor(grid, n_outputs, size, generator)
     trunk = predictor.trunk if shared else Trunk(grid.channels, SIZES[size], generator)
-    policy = ConvNet(grid, trunk, PatchHead(trunk, grid, generator))
-    return PolicyPredictor(predictor, policy.to(best_device()))
+    policy = ConvNet(grid, trunk, PatchHead(trunk, grid, generator)).to(best_device())
+    return SharedConv(predictor, policy) if shared else PolicyPredictor(predictor, policy)
 
 
 def best_device() -> torch.device:
@@ -84,11 +84,11 @@ class ConvNet(MaskedNet):
             outputs: Tensor = self.head(h)
         return outputs
 
-    def computed(self, inputs: Tensor) -> Tensor:
-        """(b, outputs) on the device, with autograd, in the mode that is set."""
+    def computed(self, inputs: Tensor, *heads: ClassHead | PatchHead) -> list[Tensor]:
+        """(b, outputs) of each head on this trunk, on the device, with autograd, in the mode that is set."""
         with self.precision():
-            outputs: Tensor = self.head(self.trunk(self.pixels(inputs)))
-        return outputs.to(inputs.dtype)  # sixteen bits are too few for a loss
+            h = self.trunk(self.pixels(inputs))
+            return [head(h).to(inputs.dtype) for head in heads]  # sixteen bits are too few for a loss
 
     def pixels(self, inputs: Tensor) -> Tensor:
         """(b, channels + 1, height, width) from what `masked_inputs` made; in memory the channels come last."""
@@ -113,23 +113,50 @@ class ConvNet(MaskedNet):
 
 
 class ConvPass:
-    """One pass in training, and its way back by autograd."""
+    """One pass in training, to one head or several, and its way back by autograd."""
 
-    def __init__(self, net: ConvNet, inputs: Tensor) -> None:
+    def __init__(self, net: ConvNet, inputs: Tensor, *other_heads: ClassHead | PatchHead) -> None:
         self._leaf = inputs.detach().to(net.device).requires_grad_()
         with torch.enable_grad():
-            self._outputs = net.computed(self._leaf)
-        self.outputs = self._outputs.detach().cpu()  # (b, outputs)
+            self._computed = net.computed(self._leaf, net.head, *other_heads)
+        self.outputs = self._computed[0].detach().cpu()  # (b, outputs)
+        self._others: list[Tensor] = []  # (b, outputs) the gradients of the other heads
 
     def backward(self, gradient: Tensor) -> Tensor:
         """Add the gradients of a loss to the parameters'; returns that of the inputs (b, inputs)."""
-        self._outputs.backward(gradient.to(self._outputs.device))  # type: ignore[no-untyped-call]
+        gradients = [g.to(self._leaf.device) for g in (gradient, *self._others)]
+        torch.autograd.backward(self._computed, gradients)
         assert self._leaf.grad is not None
         return self._leaf.grad.cpu()
 
     def input_gradient(self, g: Tensor) -> Tensor:
         """(b, inputs) what `backward` returned."""
         return g
+
+
+class TwofoldConvPass(ConvPass):
+    """One pass in training through a shared trunk, to the policy's head and the predictor's."""
+
+    def __init__(self, pair: SharedConv, inputs: Tensor) -> None:
+        super().__init__(pair.policy, inputs, pair.predictor.head)
+        self.predictions = self._computed[1].detach().cpu()  # (b, outputs)
+        self.teach(torch.zeros_like(self.predictions))
+
+    def teach(self, gradient: Tensor) -> None:
+        """Let `backward` take the predictor's gradient (b, outputs) along."""
+        self._others = [gradient]
+
+
+class SharedConv(PolicyPredictor):
+    """A policy and a predictor on one trunk."""
+
+    predictor: ConvNet
+    policy: ConvNet
+
+    def twofold(self, inputs: Tensor) -> TwofoldConvPass:
+        """A training pass through the trunk to both heads."""
+        self.train()
+        return TwofoldConvPass(self, inputs)
 
 
 class LiveConv:

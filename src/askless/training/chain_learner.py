@@ -88,6 +88,17 @@ class ChainLearner(ABC):
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         """The mean loss of the states, and what was picked (b,); the predictor learns from the `extra` ones too."""
 
+    def _choose(self, states: States, inputs: Tensor, dropout: Dropout | None) -> Run:
+        """A pass of the policy from what is known (b, inputs).
+
+        On a shared trunk the predictor learns from the same pass: what is known now is what was picked before.
+        """
+        run = self.module.twofold(inputs)
+        if run is None:
+            return self.module.policy(inputs, dropout)  # type: ignore[no-any-return]
+        run.teach(self.rows.loss_gradient(run.predictions, states.y).div_(len(inputs)))
+        return run
+
     def _teach_predictor(self, states: States, mask: Tensor, extra: States, dropout: Dropout | None) -> Lesson:
         """Let the predictor learn from knowing the mask (b, features) of the states, and from the extra ones."""
         x, y, b = torch.cat([states.x, extra.x]), torch.cat([states.y, extra.y]), len(mask)

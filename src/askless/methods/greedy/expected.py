@@ -26,7 +26,7 @@ class ExpectedLearner(GreedyLearner):
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         rows, b = self.rows, len(states.x)
         inputs = rows.inputs(states.x, states.known)
-        run = self.module.policy(inputs)
+        run = self._choose(states, inputs, None)
         logits = run.outputs
         candidates, open_ = self._candidates(states, logits)
         losses = candidate_losses(self.module.predictor, rows, states, inputs, candidates)  # (b, m)

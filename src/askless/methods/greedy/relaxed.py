@@ -80,7 +80,7 @@ class RelaxedLearner(GreedyLearner):
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         gumbel = self.gumbel.draw(*states.asked.shape)
-        run = self.module.policy(self.rows.inputs(states.x, states.known), self.dropout)
+        run = self._choose(states, self.rows.inputs(states.x, states.known), self.dropout)
         chosen = Selection(run.outputs, states, gumbel, temperature, self.first)
         lesson = self._teach_predictor(states, chosen.mask, extra, self.dropout)
         gradient, rates = lesson.mask_gradient(), price_rates(self.problem, states)

@@ -46,7 +46,7 @@ class ValueLearner(ChainLearner):
         """`temperature` is the share of states in which any feature is asked."""
         rows = self.rows
         inputs = rows.inputs(states.x, states.known)
-        run = self.module.policy(inputs, self.dropout)
+        run = self._choose(states, inputs, self.dropout)
         before, bound = self._now(states, inputs)
         values, slopes = share_of_bound(run.outputs, bound)
         candidates, open_ = self._candidates(states, values)
