@@ -72,6 +72,12 @@ def test_categorical_types(name):
     assert cases.x.sum(axis=1).tolist() == [1, 1, 0]
 
 
+def test_two_spellings_of_a_word_are_told():
+    with pytest.warns(UserWarning, match="column 'x' holds 'NO', 'no', 'Yes', 'yes', which are kept as different"):
+        encoder = TableEncoder.fit(pd.DataFrame({"x": ["yes", "Yes ", "no", "NO", "maybe", None]}))
+    assert encoder.schema.features[0].choices == ("NO", "Yes ", "maybe", "no", "yes")
+
+
 def test_one_and_1_point_0_and_text_agree():
     encoder = TableEncoder.fit(pd.DataFrame({"x": pd.Categorical([1, 2, 3])}))
     expected = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]

@@ -55,6 +55,7 @@ class CategoryCodec(PartCodec):
             tally[key(choice)] = tally.get(key(choice), 0) + int(counts[i])
             choices.setdefault(key(choice), choice)
         ordered = _in_order(choices, column.order)
+        _warn_of_spellings(column.name, ordered)
         if len(ordered) > MAX_CHOICES:
             every = len(ordered) == sum(tally.values())
             warnings.warn(
@@ -132,6 +133,17 @@ def _in_order(choices: dict[str, Choice], order: Iterable[Any]) -> list[str]:
         return place.get(text, len(place)), is_text, 0.0 if isinstance(choice, str) else choice, text
 
     return sorted(choices, key=sorting)
+
+
+def _warn_of_spellings(name: str, texts: list[str]) -> None:
+    """Tell that choices which a person takes for one word are several."""
+    words: dict[str, list[str]] = {}
+    for text in texts:
+        words.setdefault(" ".join(text.casefold().split()), []).append(text)
+    alike = [text for spellings in words.values() if len(spellings) > 1 for text in spellings]
+    if alike:
+        message = f"column {name!r} holds {listed(alike)}, which are kept as different choices; spell them alike"
+        warnings.warn(f"{message} if they mean the same", stacklevel=2)
 
 
 def _meant(choice: Choice) -> str:
