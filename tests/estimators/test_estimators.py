@@ -208,6 +208,7 @@ def test_statistics_come_from_the_training_rows_alone(messy, quick):
         {"subsets": "random"},
         {"first": "learned"},
         {"schedule": "staged"},
+        {"schedule": "expected"},
         {"polish": False},
         {"dropout": 0.0},
         {"average": 0.0},

@@ -55,7 +55,7 @@ def test_loss_is_the_expectation_over_the_policy_plus_the_loss_of_the_pick(make_
         seed=0,
     )
     gumbel = GumbelBank(12, 3, torch.Generator().manual_seed(0), 0)
-    learner = ExpectedLearner(module, problem, chains, gumbel, exact_first=False)
+    learner = ExpectedLearner(module, problem, chains, gumbel, None, exact_first=False)
     loss, pick = learner._gradients(states, states.first_rows(0), 1.0)
 
     total = 0.0

@@ -1,4 +1,4 @@
-"""The paper's objective itself, without a relaxation, for the last part of the training.
+"""The paper's objective itself, without a relaxation, for the last part of the training or all of it.
 
 The objective is the expected loss after one more feature, E_{i ~ pi}[loss(f(x_s and x_i), y)]. For the few features
 that the policy deems likeliest the expectation is a sum: the predictor is asked about each, and the policy's
@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from askless.methods.greedy.learner import GreedyLearner
-from askless.training import States, candidate_losses, price_rates, revealed
+from askless.nn import Dropout, GumbelBank, PolicyPredictor
+from askless.training import Chains, Problem, States, candidate_losses, price_rates, revealed
 
 __all__ = ["CANDIDATES", "ExpectedLearner"]
 
@@ -23,10 +24,23 @@ SHARPNESS = 2.0  # the policy's logits are multiplied by it, so that close choic
 class ExpectedLearner(GreedyLearner):
     """Trains the policy by the expected loss among its likeliest candidates, the predictor on what was picked."""
 
+    def __init__(
+        self,
+        module: PolicyPredictor,
+        problem: Problem,
+        chains: Chains,
+        gumbel: GumbelBank,
+        dropout: Dropout | None,
+        *,
+        exact_first: bool,
+    ) -> None:
+        super().__init__(module, problem, chains, gumbel, exact_first=exact_first)
+        self.dropout = dropout
+
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         rows, b = self.rows, len(states.x)
         inputs = rows.inputs(states.x, states.known)
-        run = self._choose(states, inputs, None)
+        run = self._choose(states, inputs, self.dropout)
         logits = run.outputs
         candidates, open_ = self._candidates(states, logits)
         losses = candidate_losses(self.module.predictor, rows, states, inputs, candidates)  # (b, m)
@@ -41,7 +55,7 @@ class ExpectedLearner(GreedyLearner):
         run.backward(torch.zeros_like(logits).scatter_(1, candidates, slope))
         pick = candidates[:, 0]
         mask = states.known.scatter(1, pick[:, None], revealed(states, candidates[:, :1]))
-        lesson = self._teach_predictor(states, mask, extra, None)
+        lesson = self._teach_predictor(states, mask, extra, self.dropout)
         return expected.mean() + lesson.loss, pick
 
     def _candidates(self, states: States, logits: Tensor) -> tuple[Tensor, Tensor]:

@@ -59,37 +59,38 @@ def fit_greedy(
             augment=method.augment,
             depths=method.depths,
         )
+        exact_first = method.first == "exact"
         relaxed = RelaxedLearner(
             module,
             problem,
             chains,
             gumbel,
             dropout,
-            exact_first=method.first == "exact",
+            exact_first=exact_first,
             watch_relaxed_loss=method.schedule == "staged",
             seed=seed,
         )
-        phases = [before, *_selection(method, relaxed, epochs)]
+
+        def expected(dropout: Dropout | None) -> ExpectedLearner:
+            return ExpectedLearner(module, problem, chains, gumbel, dropout, exact_first=exact_first)
+
+        if method.schedule == "expected":
+            phases = [before, _one_phase(method, expected(dropout), epochs)]
+        else:
+            phases = [before, *_relaxed_phases(method, relaxed, epochs)]
         if method.polish:
-            expected = ExpectedLearner(module, problem, chains, gumbel, exact_first=method.first == "exact")
-            phases.append(polishing(phases[-1], expected))
+            phases.append(polishing(phases[-1], expected(None)))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = relaxed.policy(module)
         predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
     return Fitted(policy, predictor, history, training_summary(history))
 
 
-def _selection(method: Greedy, learner: ChainLearner, epochs: int) -> list[Phase]:
+def _relaxed_phases(method: Greedy, learner: RelaxedLearner, epochs: int) -> list[Phase]:
     """The joint training: one annealed phase, or one phase for each temperature."""
     hot, cold = method.temperatures
-    common: dict[str, Any] = {
-        "lr": method.learning_rate,
-        "weight_decay": method.weight_decay,
-        "average": method.average,
-        "keep_best_of": "policy",
-    }
     if method.schedule == "annealed":
-        return [Phase("policy", learner, epochs, temperature=(hot, cold), **seldom_validated(epochs), **common)]
+        return [_one_phase(method, learner, epochs, temperature=(hot, cold))]
     return [
         Phase(
             "policy",
@@ -99,7 +100,21 @@ def _selection(method: Greedy, learner: ChainLearner, epochs: int) -> list[Phase
             schedule="plateau",
             monitor="relaxed_loss",
             patience=method.patience,
-            **common,
+            **_common(method),
         )
         for temperature in np.geomspace(hot, cold, method.stages).tolist()
     ]
+
+
+def _one_phase(method: Greedy, learner: ChainLearner, epochs: int, **more: Any) -> Phase:
+    """The joint training in one run of epochs."""
+    return Phase("policy", learner, epochs, **seldom_validated(epochs), **_common(method), **more)
+
+
+def _common(method: Greedy) -> dict[str, Any]:
+    return {
+        "lr": method.learning_rate,
+        "weight_decay": method.weight_decay,
+        "average": method.average,
+        "keep_best_of": "policy",
+    }

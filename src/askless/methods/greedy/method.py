@@ -42,7 +42,8 @@ class Greedy(NetMethod):
     first : "exact" finds the first question, which is the same for every case, by comparing the predictor's
         one-feature losses; "learned" leaves it to the policy network.
     schedule : "annealed" lowers the temperature within one run of epochs, "staged" runs one early-stopped phase
-        for each temperature, as in the paper.
+        for each temperature, as in the paper; "expected" has no relaxation: it minimises the expected loss among the
+        policy's likeliest candidates all along, for networks that see through a mixture of many features.
     temperatures : the first and the last temperature.
     stages : how many temperatures a staged schedule has, geometrically spaced.
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation.
@@ -62,7 +63,7 @@ class Greedy(NetMethod):
         "depths": Choice(("early", "even")),
         "random_starts": Number(0, 1),
         "first": Choice(("exact", "learned")),
-        "schedule": Choice(("annealed", "staged")),
+        "schedule": Choice(("annealed", "staged", "expected")),
         "temperatures": Pair(),
         "stages": Number(1, whole=True),
         "pretrain_epochs": Number(0, whole=True, or_none=True),
@@ -76,7 +77,7 @@ class Greedy(NetMethod):
     depths: Literal["early", "even"] = "early"
     random_starts: float = 0.2
     first: Literal["exact", "learned"] = "exact"
-    schedule: Literal["annealed", "staged"] = "annealed"
+    schedule: Literal["annealed", "staged", "expected"] = "annealed"
     temperatures: tuple[float, float] = (1.0, 0.1)
     stages: int = 5
     polish: bool = True
