@@ -20,15 +20,18 @@ class Views:
     """Draws views, each a number, and shows images in them.
 
     A view is a linear map about the middle of the image, and a shift: from where each pixel comes. The nearest pixel
-    is taken, not a mean of neighbours, so that no new values arise. A state keeps its view while it is asked, so that
-    what was asked fits what is seen.
+    is taken, not a mean of neighbours, so that no new values arise. A state keeps its view while it is asked, or goes
+    on to a view nearby, so that what was asked fits what is seen and yet no picture comes back unchanged.
     """
 
-    def __init__(self, grid: Grid, maps: Tensor, shifts: Tensor, *, edge_repeats: bool) -> None:
+    def __init__(
+        self, grid: Grid, maps: Tensor, shifts: Tensor, *, edge_repeats: bool, nearby: Tensor | None = None
+    ) -> None:
         self.grid = grid
         self.maps = maps  # (views, 2, 2) of places (down, right) from the middle
         self.shifts = shifts  # (views, 2) pixels
         self.edge_repeats = edge_repeats  # or what comes in from outside is 0
+        self.nearby = nearby  # (views, k) to which each view may go on; None: to no other
         sides = torch.tensor([grid.height, grid.width])
         self._middle = (sides - 1) / 2
         self._down, self._right = (torch.arange(side) - (side - 1) / 2 for side in sides.tolist())
@@ -36,6 +39,12 @@ class Views:
     def draw(self, count: int, generator: torch.Generator) -> Tensor:
         """(count,) random views."""
         return torch.randint(len(self.maps), (count,), generator=generator)
+
+    def going_on(self, view: Tensor, generator: torch.Generator) -> Tensor:
+        """(b,) random views nearby the views (b,)."""
+        if self.nearby is None:
+            return view
+        return self.nearby[view, torch.randint(self.nearby.shape[1], (len(view),), generator=generator)]
 
     def show(self, x: Tensor, view: Tensor) -> Tensor:
         """(b, columns) the images (b, columns) in the views (b,)."""
@@ -72,7 +81,10 @@ def crops(grid: Grid, *, flips: bool) -> Views:
     views = torch.cartesian_prod(torch.arange(1 + flips), places, places)  # (views, 3) mirrored, down, right
     maps = torch.eye(2).repeat(len(views), 1, 1)
     maps[views[:, 0] > 0, 1, 1] = -1.0
-    return Views(grid, maps, views[:, 1:].float(), edge_repeats=False)
+    step = torch.tensor([-1, 0, 1])
+    near = (views[:, None, 1:] + torch.cartesian_prod(step, step)).clamp(-shift, shift) + shift  # (views, 9, 2)
+    nearby = (views[:, :1] * len(places) + near[:, :, 0]) * len(places) + near[:, :, 1]  # a pixel further, or none
+    return Views(grid, maps, views[:, 1:].float(), edge_repeats=False, nearby=nearby)
 
 
 def tilts(grid: Grid) -> Views:

@@ -24,7 +24,7 @@ from askless.training.subsets import uniform_sets
 __all__ = ["Chains", "States", "epoch_batches"]
 
 MOST_VISITS = 1 << 17  # of states in an epoch
-WALKS, FEWEST_BATCHES = 4, 4  # how often a chain is walked to its end, at least, and how many batches states are for
+FEWEST_BATCHES = 4  # that the states are enough for
 MOST_BYTES = 1 << 27  # of states
 STARTS = 1 << 12  # random sets that are drawn once, for chains to start from
 AT_ONCE = 1 << 14  # states that are made together
@@ -79,8 +79,8 @@ def epoch_batches(problem: Problem, states_per_row: int, batch_size: int) -> int
 class Chains:
     """The states of the training rows.
 
-    There are `states_per_row` of them for each row, unless they would be visited too seldom for the chains to get
-    anywhere in so many epochs: then there are fewer, and a chain that starts again takes another row.
+    There are `states_per_row` of them for each row, unless in so many epochs the chains could not be walked to their
+    end `walks` times: then there are fewer, and a chain that starts again takes another row.
     """
 
     def __init__(
@@ -96,6 +96,7 @@ class Chains:
         seed: int,
         augment: str = "none",
         depths: str = "early",
+        walks: int = 4,
     ) -> None:
         self.rows = problem.tensors("train")
         self._to_the_end = depths == "even"
@@ -111,7 +112,7 @@ class Chains:
         self._starts = self._drawn(self._some_rows(STARTS, source), source)  # (STARTS, features)
         self.n_batches = epoch_batches(problem, states_per_row, batch_size)
         visits = epochs * self.n_batches * batch_size // world().size  # each process has chains of its own
-        most = visits // (WALKS * problem.max_features)
+        most = visits // (walks * problem.max_features)
         live = max(min(most, MOST_BYTES // len(problem.schema)), FEWEST_BATCHES * batch_size)
         self._wanders = len(self._useful) * states_per_row > live
         if self._wanders:
@@ -126,7 +127,7 @@ class Chains:
         self._end = torch.empty_like(self._count)  # (states,) after how many questions each chain ends
         self._draw_ends(torch.arange(len(self.row)), source)
         self._views = views_for(problem.schema.grid, augment, complete=self.rows.complete)
-        # (states,) the view that each state has of its image until its chain begins anew
+        # (states,) the view that each state has of its image; it drifts a little until its chain begins anew
         self.view = None if self._views is None else self._views.draw(len(self.row), source)
         self.first = torch.zeros(len(problem.schema))  # scores of the first question
 
@@ -158,6 +159,8 @@ class Chains:
             self._draw_views(batch)
             return
         self.asked.view(-1).index_fill_(0, batch * self.asked.shape[1] + pick, 1)
+        if self._views is not None and self.view is not None:
+            self.view.index_copy_(0, batch, self._views.going_on(self.view.index_select(0, batch), self.generator))
         count = self._count.index_select(0, batch) + 1
         self._count.index_copy_(0, batch, count)
         ended = batch.index_select(0, (count >= self._end.index_select(0, batch)).nonzero().squeeze(1))

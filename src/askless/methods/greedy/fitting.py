@@ -51,6 +51,7 @@ def fit_greedy(
             problem,
             batch_size=method.batch_size,
             states_per_row=method.states_per_row,
+            walks=method.walks,
             epochs=epochs,
             random_subsets=method.subsets == "random",
             random_starts=method.random_starts,

@@ -49,8 +49,9 @@ class Greedy(NetMethod):
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation.
     epochs : passes over the states (at most, in each stage); None picks enough of them for a thousand steps.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
-    states_per_row : how many partial records each training row keeps, where training is long enough to visit them
-        often; else there are fewer, which go from row to row.
+    states_per_row : how many partial records each training row keeps, where training is long enough to walk them all
+        to their end `walks` times; else there are fewer, which go from row to row. Few walks keep the questions about
+        one row far apart in time, many keep the records true to the policy of the day.
     batch_size, learning_rate, weight_decay : of the AdamW optimiser.
     average : decay of the moving average of the weights that is validated and returned; 0 for none.
     patience : epochs without improvement that end a stage.
@@ -68,6 +69,7 @@ class Greedy(NetMethod):
         "stages": Number(1, whole=True),
         "pretrain_epochs": Number(0, whole=True, or_none=True),
         "states_per_row": Number(1, whole=True),
+        "walks": Number(1, whole=True),
         "average": Number(0, 0.9999),
         "patience": Number(1, whole=True),
     }
@@ -83,6 +85,7 @@ class Greedy(NetMethod):
     polish: bool = True
     pretrain_epochs: int | None = None
     states_per_row: int = 4
+    walks: int = 4
     average: float = 0.98
     patience: int = 10
 

@@ -44,6 +44,7 @@ def fit_value(
             problem,
             batch_size=method.batch_size,
             states_per_row=method.states_per_row,
+            walks=method.walks,
             epochs=epochs,
             random_subsets=False,
             random_starts=method.random_starts,

@@ -36,7 +36,7 @@ class Value(NetMethod):
         one-feature losses; "learned" leaves them to the network.
     polish : whether to end with a phase without dropout and weight decay.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks enough.
-    states_per_row : how many partial records each training row keeps, as for `Greedy`.
+    states_per_row, walks : how many partial records each training row keeps, as for `Greedy`.
     average : decay of the moving average of the weights that is validated and returned; 0 for none.
     """
 
@@ -49,6 +49,7 @@ class Value(NetMethod):
         "first": Choice(("exact", "learned")),
         "pretrain_epochs": Number(0, whole=True, or_none=True),
         "states_per_row": Number(1, whole=True),
+        "walks": Number(1, whole=True),
         "average": Number(0, 0.9999),
     }
 
@@ -60,6 +61,7 @@ class Value(NetMethod):
     polish: bool = True
     pretrain_epochs: int | None = None
     states_per_row: int = 4
+    walks: int = 4
     average: float = 0.98
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
