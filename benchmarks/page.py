@@ -11,11 +11,11 @@ import numpy as np
 from growth import exponent
 from matplotlib.figure import Figure
 from service_load import with_lines
+from training_speed import STANDARDISED
 
 from askless.plotting.style import PALETTE
 
 HOW = (Path(__file__).parent / "performance_notes.md").read_text()
-STANDARDISED = "literal, standardised"
 SERVICE = Path(__file__).parent.parent / "docs" / "results" / "service.json"
 
 

@@ -21,6 +21,8 @@ from askless.training import Chains, Problem
 from askless.training.optimizer import AdamW
 from askless.training.progress import Silent
 
+STANDARDISED = "literal, standardised"  # the runs of the literal loop on the paper's inputs
+
 Scorer = Callable[[np.ndarray, np.ndarray], float]
 """From probabilities (n, classes) and classes (n,) a score."""
 
@@ -190,7 +192,7 @@ def spam_quality(quick: bool) -> dict[str, object]:
         {"settings": settings, "runs": [ours_until(problem, y, cases, auroc, 10, s, **settings) for s in seeds]}
         for settings in lengths
     ]
-    return {"source": source, "literal": literal, "literal, standardised": paper, "askless": ours}
+    return {"source": source, "literal": literal, STANDARDISED: paper, "askless": ours}
 
 
 def literal_spam(problem: Problem, quick: bool) -> list[dict[str, float]]:

@@ -1,10 +1,15 @@
 """The expected-loss phase and the first question, against loops."""
 
-import torch
+import copy
 
+import numpy as np
+import torch
+from torch.nn import functional
+
+from askless.core import Cases, Grid, Schema
 from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner
-from askless.nn import GumbelBank
-from askless.training import Chains, States, candidate_losses, first, first_question
+from askless.nn import Dropout, GumbelBank, conv_pair
+from askless.training import Chains, Problem, States, candidate_losses, first, first_question
 from tests.methods.algorithm_1 import forward, loss_of
 
 
@@ -21,6 +26,19 @@ def literal_loss(module, problem, rows, row, asked):
     column_feature = torch.from_numpy(problem.schema.column_feature)
     inputs = torch.cat([rows.x[row] * shown[column_feature], shown.double()])
     return loss_of(forward(module.predictor, inputs[None]), rows.y[row : row + 1])[0]
+
+
+def chains_of(problem):
+    return Chains(
+        problem,
+        batch_size=12,
+        states_per_row=1,
+        epochs=1,
+        random_subsets=False,
+        random_starts=0.0,
+        generator=torch.Generator(),
+        seed=0,
+    )
 
 
 def test_candidate_losses(make_problem, make_module):
@@ -44,18 +62,8 @@ def test_loss_is_the_expectation_over_the_policy_plus_the_loss_of_the_pick(make_
     problem = make_problem((1, 2, 1), gaps=True)  # fewer features than candidates: the expectation is complete
     module = make_module(problem)
     rows, states = some_states(problem)
-    chains = Chains(
-        problem,
-        batch_size=12,
-        states_per_row=1,
-        epochs=1,
-        random_subsets=False,
-        random_starts=0.0,
-        generator=torch.Generator(),
-        seed=0,
-    )
     gumbel = GumbelBank(12, 3, torch.Generator().manual_seed(0), 0)
-    learner = ExpectedLearner(module, problem, chains, gumbel, None, exact_first=False)
+    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, None, exact_first=False)
     loss, pick = learner._gradients(states, states.first_rows(0), 1.0)
 
     total = 0.0
@@ -79,6 +87,48 @@ def test_loss_is_the_expectation_over_the_policy_plus_the_loss_of_the_pick(make_
     parameters = list(module.parameters())
     for parameter, literal in zip(parameters, torch.autograd.grad(total, parameters), strict=True):
         torch.testing.assert_close(parameter.grad, literal, rtol=0, atol=1e-9)
+
+
+def test_dropout_leaves_units_out_of_both_networks(make_problem, make_module):
+    problem = make_problem((1, 2, 1))
+    idle = []
+    for dropout in (None, Dropout(0.5, torch.Generator().manual_seed(0), 0)):
+        module = make_module(problem)
+        gumbel = GumbelBank(12, 3, torch.Generator().manual_seed(0), 0)
+        learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, dropout, exact_first=False)
+        learner.gradients(torch.arange(12), 1.0)
+        weights = [net.head.gradients()[0][0] for net in (module.policy, module.predictor)]  # (outputs, 8) each
+        idle.append([int((weight == 0).all(axis=0).sum()) for weight in weights])
+    without, some = idle
+    assert all(count >= 4 for count in some)
+    assert all(count < 4 for count in without)
+
+
+def test_on_one_trunk_the_policy_s_pass_is_a_lesson_for_the_predictor_too():
+    grid = Grid(height=4, width=8, channels=1, patch_size=4)
+    rng = np.random.default_rng(0)
+    cases = Cases(rng.random((12, grid.n_columns)).astype(np.float32), np.ones((12, 2), dtype=bool))
+    problem = Problem(
+        Schema.of_patches(grid), cases, np.arange(12) % 3, cases, np.arange(12) % 3, "classification", 3, 2
+    )
+    module = conv_pair(grid, 3, "conv_tiny", shared=True, generator=torch.Generator().manual_seed(0)).double()
+    literal = copy.deepcopy(module)
+    gumbel = GumbelBank(12, 2, torch.Generator().manual_seed(0), 0)
+    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, None, exact_first=False)
+    rows = problem.tensors("train")
+    asked = torch.tensor([[1, 0], [0, 1], [0, 0]], dtype=torch.uint8).repeat(4, 1)
+    states = States(rows.x.double(), rows.y, asked)
+    inputs = rows.inputs(states.x, states.known)
+    run = learner._choose(states, inputs, None)
+    slopes = torch.randn(run.outputs.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    run.backward(slopes)
+
+    literal.train()
+    logits, outputs = (net.head(net.trunk(net.pixels(inputs))) for net in (literal.policy, literal.predictor))
+    torch.testing.assert_close(run.outputs, logits.detach())
+    ((slopes * logits).sum() + functional.cross_entropy(outputs, states.y)).backward()
+    for mine, theirs in zip(module.parameters(), literal.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, theirs.grad)
 
 
 def test_first_question_compares_one_feature_losses(make_problem, make_module):

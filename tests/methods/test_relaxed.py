@@ -243,6 +243,7 @@ def test_short_trainings_have_fewer_states_than_rows(make_problem):
     problem = make_problem((1,) * 4, n=400, gaps=True)
     chains = make_chains(problem, batch_size=10, epochs=2)  # 800 visits in all: chains of 3, walked 4 times, are 66
     assert len(chains.row) == 66
+    assert len(make_chains(problem, batch_size=10, epochs=2, walks=2).row) == 133
     batches = chains.batches(torch.Generator())
     assert len(batches) == 40
     assert torch.cat(batches[:7]).sort().values.tolist() == list(range(66))  # all of them, then all of them again

@@ -112,7 +112,7 @@ def test_a_state_keeps_its_view_or_one_nearby_until_its_chain_begins_anew(augmen
     generator = torch.Generator().manual_seed(0)
     chains = Chains(problem, batch_size=10, generator=generator, augment=augment, **settings)
     assert "view" in chains.tensors()
-    everything, seen = torch.arange(len(chains.row)), []
+    everything, seen, drifted = torch.arange(len(chains.row)), [], []
     for _ in range(30):
         before = chains.states(everything)
         views, count = chains.view.clone(), chains.asked.sum(dim=1)
@@ -124,8 +124,10 @@ def test_a_state_keeps_its_view_or_one_nearby_until_its_chain_begins_anew(augmen
         nearby = chains._views.nearby
         near = views[:, None] if nearby is None else nearby[views]
         assert (near == chains.view[:, None]).any(dim=1)[goes_on].all()
-        seen.append(bool((chains.view != views).any()))
+        seen.append(bool((chains.view != views)[~goes_on].any()))
+        drifted.append(bool((chains.view != views)[goes_on].any()))
     assert any(seen)
+    assert any(drifted) == (augment == "crops+flips")
 
 
 def test_predictors_see_another_view_each_time():

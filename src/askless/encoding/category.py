@@ -55,7 +55,6 @@ class CategoryCodec(PartCodec):
             tally[key(choice)] = tally.get(key(choice), 0) + int(counts[i])
             choices.setdefault(key(choice), choice)
         ordered = _in_order(choices, column.order)
-        _warn_of_spellings(column.name, ordered)
         if len(ordered) > MAX_CHOICES:
             every = len(ordered) == sum(tally.values())
             warnings.warn(
@@ -66,6 +65,7 @@ class CategoryCodec(PartCodec):
             )
             kept = set(sorted(ordered, key=lambda text: -tally[text])[:MAX_CHOICES])  # ties in order
             ordered = [text for text in ordered if text in kept]
+        _warn_of_spellings(column.name, ordered)
         return cls(Part(column.name, cls.kind, choices=tuple(choices[text] for text in ordered)))
 
     @property
@@ -143,7 +143,7 @@ def _warn_of_spellings(name: str, texts: list[str]) -> None:
     alike = [text for spellings in words.values() if len(spellings) > 1 for text in spellings]
     if alike:
         message = f"column {name!r} holds {listed(alike)}, which are kept as different choices; spell them alike"
-        warnings.warn(f"{message} if they mean the same", stacklevel=2)
+        warnings.warn(f"{message} if they mean the same", stacklevel=3)
 
 
 def _meant(choice: Choice) -> str:

@@ -40,7 +40,7 @@ class TwofoldRun(Run, Protocol):
     predictions: Tensor  # (b, outputs) of the predictor
 
     def teach(self, gradient: Tensor) -> None:
-        """Let `backward` take the predictor's gradient (b, outputs) along."""
+        """Let `backward`, which is to follow, take the predictor's gradient (b, outputs) along."""
         ...
 
 

@@ -140,10 +140,9 @@ class TwofoldConvPass(ConvPass):
     def __init__(self, pair: SharedConv, inputs: Tensor) -> None:
         super().__init__(pair.policy, inputs, pair.predictor.head)
         self.predictions = self._computed[1].detach().cpu()  # (b, outputs)
-        self.teach(torch.zeros_like(self.predictions))
 
     def teach(self, gradient: Tensor) -> None:
-        """Let `backward` take the predictor's gradient (b, outputs) along."""
+        """Let `backward`, which is to follow, take the predictor's gradient (b, outputs) along."""
         self._others = [gradient]
 
 

@@ -20,8 +20,8 @@ class Views:
     """Draws views, each a number, and shows images in them.
 
     A view is a linear map about the middle of the image, and a shift: from where each pixel comes. The nearest pixel
-    is taken, not a mean of neighbours, so that no new values arise. A state keeps its view while it is asked, or goes
-    on to a view nearby, so that what was asked fits what is seen and yet no picture comes back unchanged.
+    is taken, not a mean of neighbours, so that no new values arise. A state keeps its view while it is asked, or
+    drifts to views nearby: what was asked fits what is seen, and yet the same picture seldom comes back.
     """
 
     def __init__(

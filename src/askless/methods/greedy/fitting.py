@@ -9,11 +9,11 @@ import torch
 
 from askless.methods.base import Fitted
 from askless.methods.greedy.expected import ExpectedLearner
+from askless.methods.greedy.learner import GreedyLearner
 from askless.methods.greedy.method import Greedy
 from askless.methods.greedy.relaxed import RelaxedLearner
 from askless.nn import Dropout, GumbelBank
 from askless.training import (
-    ChainLearner,
     Chains,
     Checkpoint,
     Phase,
@@ -61,28 +61,30 @@ def fit_greedy(
             depths=method.depths,
         )
         exact_first = method.first == "exact"
-        relaxed = RelaxedLearner(
-            module,
-            problem,
-            chains,
-            gumbel,
-            dropout,
-            exact_first=exact_first,
-            watch_relaxed_loss=method.schedule == "staged",
-            seed=seed,
-        )
 
         def expected(dropout: Dropout | None) -> ExpectedLearner:
             return ExpectedLearner(module, problem, chains, gumbel, dropout, exact_first=exact_first)
 
+        learner: GreedyLearner
         if method.schedule == "expected":
-            phases = [before, _one_phase(method, expected(dropout), epochs)]
+            learner = expected(dropout)
+            phases = [before, _one_phase(method, learner, epochs)]
         else:
-            phases = [before, *_relaxed_phases(method, relaxed, epochs)]
+            learner = RelaxedLearner(
+                module,
+                problem,
+                chains,
+                gumbel,
+                dropout,
+                exact_first=exact_first,
+                watch_relaxed_loss=method.schedule == "staged",
+                seed=seed,
+            )
+            phases = [before, *_relaxed_phases(method, learner, epochs)]
         if method.polish:
             phases.append(polishing(phases[-1], expected(None)))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
-        policy = relaxed.policy(module)
+        policy = learner.policy(module)
         predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
     return Fitted(policy, predictor, history, training_summary(history))
 
@@ -107,7 +109,7 @@ def _relaxed_phases(method: Greedy, learner: RelaxedLearner, epochs: int) -> lis
     ]
 
 
-def _one_phase(method: Greedy, learner: ChainLearner, epochs: int, **more: Any) -> Phase:
+def _one_phase(method: Greedy, learner: GreedyLearner, epochs: int, **more: Any) -> Phase:
     """The joint training in one run of epochs."""
     return Phase("policy", learner, epochs, **seldom_validated(epochs), **_common(method), **more)
 

@@ -44,14 +44,14 @@ class Greedy(NetMethod):
     schedule : "annealed" lowers the temperature within one run of epochs, "staged" runs one early-stopped phase
         for each temperature, as in the paper; "expected" has no relaxation: it minimises the expected loss among the
         policy's likeliest candidates all along, for networks that see through a mixture of many features.
-    temperatures : the first and the last temperature.
+    temperatures : the first and the last temperature; "expected" has none.
     stages : how many temperatures a staged schedule has, geometrically spaced.
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation.
     epochs : passes over the states (at most, in each stage); None picks enough of them for a thousand steps.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     states_per_row : how many partial records each training row keeps, where training is long enough to walk them all
-        to their end `walks` times; else there are fewer, which go from row to row. Few walks keep the questions about
-        one row far apart in time, many keep the records true to the policy of the day.
+        to their end `walks` times; else there are fewer, which go from row to row.
+    walks : few keep the questions about one row far apart in time, many keep the records true to the present policy.
     batch_size, learning_rate, weight_decay : of the AdamW optimiser.
     average : decay of the moving average of the weights that is validated and returned; 0 for none.
     patience : epochs without improvement that end a stage.
