@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from askless import load
 from askless.cli.tables import as_category, open_table
 from askless.exceptions import TableError
 
@@ -35,6 +36,45 @@ def test_missing_values_are_the_encoders(tmp_path):
     frame = open_table(written(tmp_path, "a,b\nNA,None\n?,x\n3,\n")).read()
     assert frame["a"].isna().tolist() == [True, True, False]
     assert frame["b"].isna().tolist() == [False, False, True]  # "None" may be a category
+
+
+def test_other_words_can_stand_for_missing_values(tmp_path):
+    path = written(tmp_path, "a,b\n-999,unknown\n2,x\n?,y\n")
+    frame = open_table(path, ["unknown", "-999"]).read()
+    assert frame["a"].isna().tolist() == [True, False, True]
+    assert frame["a"].dtype == float
+    assert frame["b"].isna().tolist() == [True, False, False]
+    chunks = open_table(path, ["unknown", "-999"]).chunks(1, {"a"}, {"a"})
+    assert [pd.isna(chunk.frame["a"].iloc[0]) for chunk in chunks] == [True, False, True]
+    with pytest.raises(TableError, match=r"--na: t.parquet is a Parquet file"):
+        open_table("t.parquet", ["unknown"])
+
+
+def test_the_commands_take_words_for_missing_values(run, tmp_path):
+    lines = [
+        f"{'unknown' if i == 3 else i % 40},{'-' if i == 5 else 'fm'[i % 2]},{'ab'[i % 40 > 20]}" for i in range(80)
+    ]
+    path = written(tmp_path, "\n".join(["age,sex,y", *lines]))
+    model = tmp_path / "m.askless"
+    settings = [
+        "--target",
+        "y",
+        "-o",
+        model,
+        "--method",
+        "greedy",
+        "--set",
+        "epochs=1",
+        "pretrain_epochs=1",
+        "polish=false",
+    ]
+    assert "'unknown' is not a number" in run("fit", path, *settings).complaint
+    run("fit", path, *settings, "--na", "unknown", "-")
+    assert load(model).schema_.features[1].choices == ("f", "m")
+    assert "'unknown'" in run("predict", model, path).complaint
+    told = run("predict", model, path, "--na", "unknown", "-").out.splitlines()
+    assert len(told) == 81
+    assert "80 rows" in run("evaluate", model, path, "--na", "unknown", "--na", "-").out
 
 
 def test_text_stays_text_in_every_chunk(tmp_path):

@@ -33,8 +33,9 @@ MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NA
 class CsvTable:
     """A table in a CSV file."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, missing: Collection[str] = ()) -> None:
         self.path = path
+        self._missing = [*MISSING, *missing]
         self._gzipped = path.endswith(".gz")
 
     @property
@@ -78,7 +79,7 @@ class CsvTable:
             index_col=False,
             dtype={name: "str" for name in names if name in text},
             keep_default_na=False,
-            na_values=MISSING,
+            na_values=self._missing,
             skipinitialspace=True,
             encoding="utf-8-sig",
             compression="gzip" if self._gzipped else None,

@@ -85,7 +85,7 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray
     from askless.cli.tables import for_model, open_table
     from askless.cli.target import class_codes, numbers, split_target
 
-    table = open_table(args.data)
+    table = open_table(args.data, args.na)
     frame = table.read(text=for_model(model, table)[1])
     target = args.target or model.settings.get("target")
     if target is None:

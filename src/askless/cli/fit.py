@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from askless.cli.console import count, make_console, quoted, say
 from askless.cli.output import check_writable
 from askless.cli.parser import Commands, UsageError, fraction, natural, positive, text_help
-from askless.cli.rules import STOP_HELP, read_stop
+from askless.cli.rules import STOP_HELP, add_missing_words, read_stop
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,6 +77,7 @@ def add(commands: Commands) -> None:
     add("--category", nargs="+", action="extend", default=[], metavar="COL", help="columns of numbers that are codes")
     add("--missing", choices=("skip", "answer"), default="skip", help="a missing value cannot be asked (skip, the "
         'default), or is asked and answered by "unknown" (answer)')  # fmt: skip
+    add_missing_words(parser)
     add("--drop-missing-target", action="store_true", help="leave out rows whose target is missing")
     add("--test-fraction", type=fraction, default=0.2, metavar="SHARE", help="share of the rows that is kept from "
         "training to score the model on (default: 0.2); 0 trains on all rows and prints no score")  # fmt: skip
@@ -233,7 +234,7 @@ def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTa
 
     if args.target in (*args.drop, *args.category):
         raise UsageError(f"the target {args.target!r} cannot be given to --drop or --category as well")
-    source = open_table(path)
+    source = open_table(path, args.na)
     check_columns([args.target], source.names, "--target", path)
     check_columns(args.drop, source.names, "--drop", path)
     check_columns(args.category, source.names, "--category", path)

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
         is_parquet(args.output)
         check_writable(args.output, inputs=(args.data, args.model))
     model = read_model(args.model)
-    table = open_table(args.data)
+    table = open_table(args.data, args.na)
     check_columns(args.keep, table.names, "--keep", args.data)
     how = rows_asking(args, model)
     needed, text = for_model(model, table)

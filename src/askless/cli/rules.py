@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from askless.core import StoppingRule
     from askless.fitted import FittedModel
 
-__all__ = ["STOP_HELP", "add_asking", "add_rows", "asking", "read_stop", "rows_asking"]
+__all__ = ["STOP_HELP", "add_asking", "add_missing_words", "add_rows", "asking", "read_stop", "rows_asking"]
 
 STOP_HELP = """\
 stopping rules, of which the first to fire stops a case:
@@ -45,6 +45,16 @@ def add_rows(parser: Parser) -> None:
     add("--known", nargs="+", action="extend", default=[], metavar="NAME", help="features that are known before the "
         "first question, and free")  # fmt: skip
     add("--batch", type=positive, default=1, metavar="M", help="ask for so many features at once, chosen together")
+    add_missing_words(parser)
+
+
+def add_missing_words(parser: Parser) -> None:
+    """The option for words that stand for missing values in the user's files."""
+    help_ = (
+        "words in a CSV file that stand for a missing value, such as unknown or -999, beside those that always do: "
+        "NA, NaN, null, ? and nothing"
+    )
+    parser.add_argument("--na", nargs="+", action="extend", default=[], metavar="WORD", help=help_)
 
 
 def read_stop(words: Sequence[str]) -> tuple[StoppingRule, ...] | None:

@@ -31,9 +31,13 @@ __all__ = [
 CSV, PARQUET = (".csv", ".tsv", ".txt", ".data"), (".parquet", ".pq")
 
 
-def open_table(path: str) -> CsvTable | ParquetFile:
-    """The table in a file, not yet read."""
-    return ParquetFile(path) if is_parquet(path) else CsvTable(path)
+def open_table(path: str, missing: Collection[str] = ()) -> CsvTable | ParquetFile:
+    """The table in a file, not yet read; `missing` are words in a CSV file that stand for no value."""
+    if not is_parquet(path):
+        return CsvTable(path, missing)
+    if missing:
+        raise TableError(f"--na: {path} is a Parquet file, which has a mark of its own for missing values")
+    return ParquetFile(path)
 
 
 def is_parquet(path: str) -> bool:
