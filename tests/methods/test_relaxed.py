@@ -233,6 +233,11 @@ def test_chains_can_go_to_the_last_question(make_problem):
     chains = make_chains(make_problem((1,) * 6, n=3000, max_features=5), depths="even")
     depth = torch.cat([asked.sum(dim=1) for asked in walk(chains, 60)][30:])
     torch.testing.assert_close(depth.bincount(minlength=5) / len(depth), torch.full((5,), 0.2), rtol=0, atol=0.01)
+    mixed = make_chains(make_problem((1,) * 6, n=3000, max_features=5), depths="mixed")
+    depth = torch.cat([asked.sum(dim=1) for asked in walk(mixed, 80)][40:])
+    # Of every two chains one is asked all 5 questions, one 1 to 5 of them, 3 in the mean: 5 + 5, 5 + 4, ... in 40.
+    share = depth.bincount(minlength=5) / len(depth)
+    torch.testing.assert_close(share, torch.tensor([10.0, 9, 8, 7, 6]) / 40, rtol=0, atol=0.01)
     gaps = make_chains(make_problem((1,) * 6, n=300, max_features=5, gaps=True), depths="even")
     able = gaps.rows.askable.sum(dim=1).clamp(max=5)
     for asked in walk(gaps, 20):

@@ -24,6 +24,7 @@ from askless.training.subsets import uniform_sets
 __all__ = ["Chains", "States", "epoch_batches"]
 
 MOST_VISITS = 1 << 17  # of states in an epoch
+TO_THE_END = {"early": 0.0, "mixed": 0.5, "even": 1.0}  # by `depths`, the share of chains that ask the last question
 FEWEST_BATCHES = 4  # that the states are enough for
 MOST_BYTES = 1 << 27  # of states
 STARTS = 1 << 12  # random sets that are drawn once, for chains to start from
@@ -99,7 +100,7 @@ class Chains:
         walks: int = 4,
     ) -> None:
         self.rows = problem.tensors("train")
-        self._to_the_end = depths == "even"
+        self._to_the_end = TO_THE_END[depths]
         self.batch_size = batch_size
         self.random_subsets = random_subsets
         self.random_starts = random_starts
@@ -195,9 +196,10 @@ class Chains:
         much depends on them.
         """
         last = self._last.index_select(0, self.row.index_select(0, states))
-        if not self._to_the_end:
+        if self._to_the_end < 1.0:
             count = self._count.index_select(0, states)
-            last = count + 1 + (torch.rand(len(states), generator=generator) * (last - count)).long()
+            place = (torch.rand(len(states), generator=generator) - self._to_the_end) / (1.0 - self._to_the_end)
+            last = torch.where(place < 0.0, last, count + 1 + (place * (last - count)).long())
         self._end.index_copy_(0, states, last)
 
     def tensors(self) -> dict[str, Tensor]:

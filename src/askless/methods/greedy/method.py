@@ -36,7 +36,7 @@ class Greedy(NetMethod):
     subsets : "policy" trains on the sets that the policy itself asks for (the paper's Algorithm 1), "random" on
         random sets (its ablation).
     depths : "early" trains on early questions more often than on late ones, for every case is asked them; "even" on
-        all alike, as in the paper.
+        all alike, as in the paper; "mixed" is half way.
     random_starts : share of the training states that start from random sets instead of nothing, so that any features
         may be known before the first question.
     first : "exact" finds the first question, which is the same for every case, by comparing the predictor's
@@ -61,7 +61,7 @@ class Greedy(NetMethod):
         "shared": Flag(),
         "polish": Flag(),
         "subsets": Choice(("policy", "random")),
-        "depths": Choice(("early", "even")),
+        "depths": Choice(("early", "mixed", "even")),
         "random_starts": Number(0, 1),
         "first": Choice(("exact", "learned")),
         "schedule": Choice(("annealed", "staged", "expected")),
@@ -76,7 +76,7 @@ class Greedy(NetMethod):
 
     shared: bool = False
     subsets: Literal["policy", "random"] = "policy"
-    depths: Literal["early", "even"] = "early"
+    depths: Literal["early", "mixed", "even"] = "early"
     random_starts: float = 0.2
     first: Literal["exact", "learned"] = "exact"
     schedule: Literal["annealed", "staged", "expected"] = "annealed"
