@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from askless.methods.greedy.learner import GreedyLearner
-from askless.nn import Dropout, GumbelBank, PolicyPredictor
-from askless.training import Chains, Problem, States, candidate_losses, price_rates, revealed
+from askless.training import States, candidate_losses, price_rates, revealed
 
 __all__ = ["CANDIDATES", "ExpectedLearner"]
 
@@ -23,19 +22,6 @@ SHARPNESS = 2.0  # the policy's logits are multiplied by it, so that close choic
 
 class ExpectedLearner(GreedyLearner):
     """Trains the policy by the expected loss among its likeliest candidates, the predictor on what was picked."""
-
-    def __init__(
-        self,
-        module: PolicyPredictor,
-        problem: Problem,
-        chains: Chains,
-        gumbel: GumbelBank,
-        dropout: Dropout | None,
-        *,
-        exact_first: bool,
-    ) -> None:
-        super().__init__(module, problem, chains, gumbel, exact_first=exact_first)
-        self.dropout = dropout
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         rows, b = self.rows, len(states.x)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from askless.models import NetPolicy
-from askless.nn import GumbelBank, PolicyPredictor
+from askless.nn import Dropout, GumbelBank, PolicyPredictor
 from askless.training import ChainLearner, Chains, Problem, gain_per_price, static_rates
 
 __all__ = ["GreedyLearner"]
@@ -16,10 +16,18 @@ class GreedyLearner(ChainLearner):
     """Trains a policy whose scores are a network's outputs, perturbed by Gumbel noise in training."""
 
     def __init__(
-        self, module: PolicyPredictor, problem: Problem, chains: Chains, gumbel: GumbelBank, *, exact_first: bool
+        self,
+        module: PolicyPredictor,
+        problem: Problem,
+        chains: Chains,
+        gumbel: GumbelBank,
+        dropout: Dropout | None,
+        *,
+        exact_first: bool,
     ) -> None:
         super().__init__(module, problem, chains, exact_first=exact_first)
         self.gumbel = gumbel
+        self.dropout = dropout
 
     def _first_scores(self, gains: Tensor) -> Tensor:
         """What each question gains; where questions have prices, for its money."""

@@ -71,8 +71,7 @@ class RelaxedLearner(GreedyLearner):
         watch_relaxed_loss: bool,
         seed: int,
     ) -> None:
-        super().__init__(module, problem, chains, gumbel, exact_first=exact_first)
-        self.dropout = dropout
+        super().__init__(module, problem, chains, gumbel, dropout, exact_first=exact_first)
         self.watch_relaxed_loss = watch_relaxed_loss
         source = torch.Generator().manual_seed(seed)  # drawn once, so that early stopping does not chase noise
         shape = (problem.max_features, *self.valid.present.shape) if watch_relaxed_loss else (0,)
