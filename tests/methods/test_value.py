@@ -11,22 +11,13 @@ from askless.datasets import load_dataset
 from askless.methods import Value
 from askless.methods.value.learner import ValueLearner
 from askless.theory import gaussian_chain, problems
-from askless.training import Chains, States
+from askless.training import States
 from tests.methods.algorithm_1 import forward, loss_of
+from tests.methods.given_rows import chains_of
 
 
 def learner_of(problem, module, candidates=3):
-    chains = Chains(
-        problem,
-        batch_size=12,
-        states_per_row=1,
-        epochs=1,
-        random_subsets=False,
-        random_starts=0.0,
-        generator=torch.Generator().manual_seed(0),
-        seed=0,
-    )
-    return ValueLearner(module, problem, chains, None, candidates=candidates, exact_first=False)
+    return ValueLearner(module, problem, chains_of(problem), None, candidates=candidates, exact_first=False)
 
 
 def states_of(problem):
