@@ -28,7 +28,7 @@ class NetMethod(Method):
     network : "mlp", dense layers, or for images residual convolutions: "conv_small" for a processor, "resnet18" for a
         GPU, "conv_tiny" for small images and trials. `hidden` and `dropout` then say nothing.
     augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
-        slants and stretches half of them a little.
+        slants and stretches them a little.
     batch_size, learning_rate, weight_decay : of the AdamW optimiser.
     epochs : passes over the rows; None picks enough of them.
     """

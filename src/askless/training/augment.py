@@ -88,16 +88,14 @@ def crops(grid: Grid, *, flips: bool) -> Views:
 
 
 def tilts(grid: Grid) -> Views:
-    """Images as they are, half of the time, or slightly turned, slanted and stretched about their middle."""
+    """Images slightly turned, slanted and stretched about their middle."""
     source = torch.Generator().manual_seed(0)
     turn, slant, tall, wide = 2.0 * torch.rand(4, TILTS, generator=source) - 1.0
     sine, cosine = torch.sin(TURN * turn), torch.cos(TURN * turn)
     turned = torch.stack([cosine, -sine, sine, cosine], dim=1).view(-1, 2, 2)
     height, width = 1.0 + STRETCH * tall, 1.0 + STRETCH * wide
     bent = torch.stack([height, torch.zeros(TILTS), SLANT * slant * height, width], dim=1).view(-1, 2, 2)
-    as_it_is = torch.arange(TILTS) % 2 == 0
-    maps = torch.where(as_it_is[:, None, None], torch.eye(2), turned @ bent)
-    return Views(grid, maps, torch.zeros(TILTS, 2), edge_repeats=True)
+    return Views(grid, turned @ bent, torch.zeros(TILTS, 2), edge_repeats=True)
 
 
 def views_for(grid: Grid | None, augment: str, *, complete: bool) -> Views | None:
