@@ -2,11 +2,13 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 
 from askless.nn import Dropout, Layers, Pass
 from askless.nn.layers import ALIGNED
+from askless.nn.products import product, sixteen_bits
 from tests.methods.algorithm_1 import layers
 
 
@@ -92,3 +94,36 @@ def test_units_take_part_equally_often():
     assert Dropout(0.0, torch.Generator(), 0).units(100) is None
     assert len(Dropout(0.01, torch.Generator(), 0).units(100).kept) == 99  # a small rate stays small
     assert len(Dropout(0.5, torch.Generator(), 0).units(5).kept) == 2
+
+
+@pytest.mark.skipif(not sixteen_bits(), reason="this processor does not multiply in bfloat16")
+def test_large_products_are_rounded_in_training_only():
+    (net,) = stacks((600, 300))  # no hidden units, which rounding may switch on or off
+    net.float()
+    random = torch.Generator().manual_seed(1)
+    inputs, outside = torch.randn(512, 600, generator=random), torch.randn(512, 300, generator=random)
+    exact = literal([net], inputs.requires_grad_(), [])
+    wanted = torch.autograd.grad((exact * outside).sum(), [inputs, net.flat])
+    torch.testing.assert_close(Pass([net], inputs.detach(), exact=True).outputs, exact.detach())
+    run = Pass([net], inputs.detach())
+    found = [run.outputs, run.input_gradient(run.backward(outside)), net.flat.grad]
+    for rounded, true in zip(found, [exact.detach(), *wanted], strict=True):
+        error = float((rounded - true).norm() / true.norm())
+        assert 1e-4 < error < 0.01  # eight bits, added up at random
+
+
+def test_small_products_are_exact():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(64, 300)).astype(np.float32), random.normal(size=(300, 128)).astype(np.float32)
+    assert np.array_equal(product(a, b), a @ b)
+    out = np.empty((64, 128), dtype=np.float32)
+    assert product(a, b, out=out) is out
+
+
+def test_a_large_product_goes_where_it_is_wanted():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(512, 300)).astype(np.float32), random.normal(size=(300, 256)).astype(np.float32)
+    padded = np.zeros((512, 257), dtype=np.float32)
+    product(a, b, out=padded[:, :-1])
+    np.testing.assert_allclose(padded[:, :-1], a @ b, rtol=0, atol=0.5)
+    assert not padded[:, -1].any()

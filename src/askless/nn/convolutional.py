@@ -17,6 +17,7 @@ from askless.core import Grid
 from askless.core.state import Answer, State
 from askless.models import ConvNetwork, NetworkLike
 from askless.nn.base import MaskedNet, PolicyPredictor
+from askless.nn.products import sixteen_bits
 from askless.nn.residual import SIZES, ClassHead, PatchHead, Trunk
 
 __all__ = ["ConvNet", "ConvPass", "LiveConv", "SharedConv", "conv_pair", "conv_predictor"]
@@ -86,7 +87,7 @@ class ConvNet(MaskedNet):
 
     def computed(self, inputs: Tensor, *heads: ClassHead | PatchHead) -> list[Tensor]:
         """(b, outputs) of each head on this trunk, on the device, with autograd, in the mode that is set."""
-        with self.precision():
+        with self.precision(training=True):
             h = self.trunk(self.pixels(inputs))
             return [head(h).to(inputs.dtype) for head in heads]  # sixteen bits are too few for a loss
 
@@ -96,10 +97,14 @@ class ConvNet(MaskedNet):
         mask = self.grid.upsample(inputs[:, self.n_columns :])
         return torch.cat([values, mask[..., None]], dim=3).permute(0, 3, 1, 2)
 
-    def precision(self) -> Any:
-        """Sixteen bits on a GPU that has them without the narrow range of halves, else as it is."""
-        if self.device.type == "cuda" and torch.cuda.is_bf16_supported():
-            return torch.autocast("cuda", torch.bfloat16)
+    def precision(self, *, training: bool = False) -> Any:
+        """Sixteen bits on a GPU that has them without the narrow range of halves, else as it is.
+
+        So in training on a processor that has them: it is used, unlike a GPU, in single precision.
+        """
+        on_gpu = self.device.type == "cuda"
+        if torch.cuda.is_bf16_supported() if on_gpu else training and sixteen_bits():
+            return torch.autocast(self.device.type, torch.bfloat16)
         return nullcontext()
 
     def network(self) -> ConvNetwork:

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from askless.core.arrays import cached_zeros
+from askless.nn.products import product
 
 __all__ = ["Dropout", "Layers", "Pass", "Units"]
 
@@ -118,10 +119,16 @@ def _drawn(width: int, kept: int, source: torch.Generator) -> Units:
 
 
 class Pass:
-    """One pass of a batch through stacks of layers, with rectified units between them, and its way back."""
+    """One pass of a batch through stacks of layers, with rectified units between them, and its way back.
 
-    def __init__(self, stacks: Sequence[Layers], inputs: Tensor, dropout: Dropout | None = None) -> None:
+    An `exact` one computes in the precision of its inputs throughout; else large products may be rounded.
+    """
+
+    def __init__(
+        self, stacks: Sequence[Layers], inputs: Tensor, dropout: Dropout | None = None, *, exact: bool = False
+    ) -> None:
         self.stacks = stacks
+        multiply = np.matmul if exact else product
         self._layers = [pair for stack in stacks for pair in stack.weights()]
         widths = [len(bias) for _, bias in self._layers[:-1]]
         self._units = [None, *(None if dropout is None else dropout.units(width) for width in widths), None]
@@ -132,7 +139,7 @@ class Pass:
             weight, bias = _taking_part(weight, bias, self._units[i], self._units[i + 1])
             self._inputs.append(h)
             self._weights.append(weight)
-            h = h @ weight.T
+            h = multiply(h, weight.T)
             h += bias
             if i + 1 < len(self._layers):
                 np.fmax(h, cached_zeros(h.shape, h.dtype), out=h)
@@ -152,7 +159,7 @@ class Pass:
             h = self._inputs[i]
             _store(gradients[i], h, g, self._units[i], self._units[i + 1])
             if i > 0:
-                g = g @ self._weights[i]
+                g = product(g, self._weights[i])
                 g *= h > 0
         for stack, before in zip(self.stacks, added, strict=True):
             if before is not None:
@@ -161,7 +168,7 @@ class Pass:
 
     def input_gradient(self, g: np.ndarray) -> Tensor:
         """(b, inputs) from what `backward` returned."""
-        return torch.from_numpy(g @ self._weights[0])
+        return torch.from_numpy(product(g, self._weights[0]))
 
 
 def _taking_part(
@@ -192,10 +199,10 @@ def _store(
         bias[:] = 0.0
         bias[after.kept] = sums
     if before is None:
-        part = np.matmul(g.T, h, out=weight if after is None else None)
+        part = product(g.T, h, out=weight if after is None else None)
     else:  # reading a column of zeros for what took no part is several times faster than writing at given places
         padded = np.zeros((g.shape[1], h.shape[1] + 1), dtype=g.dtype)
-        np.matmul(g.T, h, out=padded[:, :-1])
+        product(g.T, h, out=padded[:, :-1])
         padded *= before.scale
         part = padded.take(before.place, axis=1)
         if after is None:
