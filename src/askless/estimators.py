@@ -330,7 +330,7 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
     kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
     try:
         settings = dict(model.settings)
-        named, _ = settings.pop("named_columns"), settings.pop("target")
+        named, _, _ = settings.pop("named_columns"), settings.pop("target"), settings.pop("na", None)
         settings["method"] = method_from_json(settings["method"])
         settings["costs"] = model.costs or settings["costs"]
         estimator = kind(**settings, stopping=model.stopping or None)

@@ -57,7 +57,9 @@ class FittedModel:
     max_features: int  # the budget it was trained for
     missing: Missing = "skip"
     stopping: tuple[StoppingRule, ...] = ()
-    settings: dict[str, Any] = field(default_factory=dict)  # JSON: the estimator's parameters
+    settings: dict[str, Any] = field(
+        default_factory=dict
+    )  # JSON: the estimator's parameters, how its table is read
     summary: dict[str, Any] = field(default_factory=dict)  # JSON: what training reported
     image_shape: tuple[int, ...] | None = None  # (height, width[, channels]) where the cases are images
     costs: CostModel | None = None  # where one price for each feature, the schema's, does not say it all
@@ -163,6 +165,9 @@ class FittedModel:
             raise ValueError(f"the shape of an image is {self.image_shape!r}")
         if not isinstance(self.settings, dict) or not isinstance(self.summary, dict):
             raise ValueError("the settings and the summary are mappings")
+        words = self.settings.get("na", [])
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise ValueError(f"the words for missing values are {words!r}")
         if not self.schema.all_names >= self.descriptions.keys():
             raise ValueError(f"some of {list(self.descriptions)} are described, but are no features")
         self._try_out(known=False)

@@ -71,10 +71,29 @@ def test_the_commands_take_words_for_missing_values(run, tmp_path):
     assert "'unknown' is not a number" in run("fit", path, *settings).complaint
     run("fit", path, *settings, "--na", "unknown", "-")
     assert load(model).schema_.features[1].choices == ("f", "m")
-    assert "'unknown'" in run("predict", model, path).complaint
-    told = run("predict", model, path, "--na", "unknown", "-").out.splitlines()
+    told = run("predict", model, path).out.splitlines()  # the model keeps the words
     assert len(told) == 81
-    assert "80 rows" in run("evaluate", model, path, "--na", "unknown", "--na", "-").out
+    assert "80 rows" in run("evaluate", model, path).out
+    lines[7] = "-999,f,a"  # a number like any other, unless it is said to be none
+    path = written(tmp_path, "\n".join(["age,sex,y", *lines]))
+    assert (
+        run("predict", model, path, "--na", "-999").out.splitlines()[8]
+        != run("predict", model, path).out.splitlines()[8]
+    )
+
+
+def test_a_model_keeps_what_stands_for_missing_numbers(run, tmp_path):
+    lines = [f"{-999 if i == 3 else i % 40},{'ab'[i % 40 > 20]}" for i in range(80)]
+    path = written(tmp_path, "\n".join(["age,y", *lines]))
+    model = tmp_path / "m.askless"
+    method = ["--method", "greedy", "--set", "epochs=1", "pretrain_epochs=1", "polish=false"]
+    run("fit", path, "--target", "y", "-o", model, *method, "--na", "-999")
+    assert load(model).schema_.names == ("age",)  # the words are no parameter of an estimator
+    told = run("predict", model, path).out.splitlines()
+    asked = [line.split(",") for line in told]
+    assert asked[4] != asked[5]
+    assert "nothing left to ask" in told[4]
+    assert "nothing left to ask" not in told[5]
 
 
 def test_text_stays_text_in_every_chunk(tmp_path):

@@ -107,7 +107,7 @@ def test_on_one_trunk_the_policy_s_pass_is_a_lesson_for_the_predictor_too():
     asked = torch.tensor([[1, 0], [0, 1], [0, 0]], dtype=torch.uint8).repeat(4, 1)
     states = States(rows.x.double(), rows.y, asked)
     inputs = rows.inputs(states.x, states.known)
-    run = learner._choose(states, inputs, None)
+    run = learner._policy_pass(states, inputs)
     slopes = torch.randn(run.outputs.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     run.backward(slopes)
 

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from askless.core import Cases, Grid, Schema, State
 from askless.nn import Layout, conv_pair, conv_predictor, mask_gradient, masked_inputs
+from askless.nn.products import sixteen_bits
 
 GRID = Grid(height=8, width=12, channels=2, patch_size=4)
 SCHEMA = Schema.of_patches(GRID)
@@ -176,3 +177,28 @@ def test_the_same_generator_gives_the_same_network():
     first, second = (conv_predictor(GRID, 3, "conv_tiny", torch.Generator().manual_seed(7)) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
     assert torch.equal(torch.random.get_rng_state(), before)  # torch's own generator was not asked
+
+
+@pytest.mark.skipif(not sixteen_bits(), reason="this processor does not multiply in bfloat16")
+def test_only_training_is_in_sixteen_bits():
+    net = trained_a_little(pair(shared=True).predictor)
+    _, _, inputs = some_inputs(dtype=torch.float32)
+    exact = copy.deepcopy(net).double()
+    evaluated = exact.evaluated(inputs.double())
+    torch.testing.assert_close(net.evaluated(inputs), evaluated.float(), rtol=0, atol=1e-5)
+    run, true = net(inputs), exact(inputs.double())
+    assert run.outputs.dtype == torch.float32
+    g = torch.randn(run.outputs.shape, generator=torch.Generator().manual_seed(1))
+    pairs = [(run.outputs, true.outputs), (run.backward(g), true.backward(g.double()))]
+    for rounded, wanted in pairs:
+        error = float((rounded.double() - wanted).norm() / wanted.norm())
+        assert 1e-4 < error < 0.1
+
+
+def test_a_twofold_pass_that_teaches_nothing_is_the_policy_s():
+    both = pair(shared=True).double()
+    apart = copy.deepcopy(both)
+    _, _, inputs = some_inputs()
+    run, alone = both.twofold(inputs), apart.policy(inputs)
+    g = torch.ones_like(run.outputs)
+    torch.testing.assert_close(run.backward(g), alone.backward(g))

@@ -118,6 +118,7 @@ def test_small_products_are_exact():
     assert np.array_equal(product(a, b), a @ b)
     out = np.empty((64, 128), dtype=np.float32)
     assert product(a, b, out=out) is out
+    assert np.array_equal(out, a @ b)
 
 
 def test_a_large_product_goes_where_it_is_wanted():

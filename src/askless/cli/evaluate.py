@@ -82,10 +82,10 @@ def run(args: argparse.Namespace) -> None:
 
 def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray]:
     """The features as the model takes them, and the truth as the metrics do."""
-    from askless.cli.tables import for_model, open_table
+    from askless.cli.tables import for_model, open_table_for
     from askless.cli.target import class_codes, numbers, split_target
 
-    table = open_table(args.data, args.na)
+    table = open_table_for(model, args.data, args.na)
     frame = table.read(text=for_model(model, table)[1])
     target = args.target or model.settings.get("target")
     if target is None:

@@ -152,7 +152,7 @@ def run(args: argparse.Namespace) -> None:
         job.estimator.fit(train.X, named, validation=validation, checkpoint=checkpoint, scratch=args.scratch)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the same command goes on from {checkpoint}") from None
-    _keep_descriptions(job)
+    _keep_what_was_said(job, args)
     job.estimator.save(output)
     checkpoint.unlink(missing_ok=True)
     say(console, f"trained on {count(len(train), 'row')} in {time.perf_counter() - start:.0f} s; saved {output}")
@@ -199,11 +199,14 @@ def _prepare(args: argparse.Namespace) -> _Job:
     return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator, descriptions)
 
 
-def _keep_descriptions(job: _Job) -> None:
-    """Let the model keep what is said of its features; a column that was empty in the training rows is none."""
+def _keep_what_was_said(job: _Job, args: argparse.Namespace) -> None:
+    """Let the model keep what is said of its features, and which words stand for missing values.
+
+    A column that was empty in the training rows is no feature.
+    """
     model = job.estimator.model_
     kept = {name: each for name, each in job.descriptions.items() if name in model.schema.all_names}
-    job.estimator.model_ = replace(model, descriptions=kept)
+    job.estimator.model_ = replace(model, descriptions=kept, settings=model.settings | {"na": args.na})
 
 
 def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, precedence: Any, seed: int) -> Schema:

@@ -57,7 +57,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read, ask and write, chunk by chunk."""
-    from askless.cli.tables import check_columns, for_model, is_parquet, open_table
+    from askless.cli.tables import check_columns, for_model, is_parquet, open_table_for
     from askless.cli.writers import open_writer
     from askless.persistence import read_model
 
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
         is_parquet(args.output)
         check_writable(args.output, inputs=(args.data, args.model))
     model = read_model(args.model)
-    table = open_table(args.data, args.na)
+    table = open_table_for(model, args.data, args.na)
     check_columns(args.keep, table.names, "--keep", args.data)
     how = rows_asking(args, model)
     needed, text = for_model(model, table)

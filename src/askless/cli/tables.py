@@ -26,6 +26,7 @@ __all__ = [
     "for_model",
     "is_parquet",
     "open_table",
+    "open_table_for",
 ]
 
 CSV, PARQUET = (".csv", ".tsv", ".txt", ".data"), (".parquet", ".pq")
@@ -38,6 +39,12 @@ def open_table(path: str, missing: Collection[str] = ()) -> CsvTable | ParquetFi
     if missing:
         raise TableError(f"--na: {path} is a Parquet file, which has a mark of its own for missing values")
     return ParquetFile(path)
+
+
+def open_table_for(model: FittedModel, path: str, missing: Collection[str]) -> CsvTable | ParquetFile:
+    """A table for a model: words that stood for no value when it was fitted still do."""
+    kept = [] if is_parquet(path) else model.settings.get("na", [])
+    return open_table(path, [*kept, *missing])
 
 
 def is_parquet(path: str) -> bool:

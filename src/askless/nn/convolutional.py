@@ -100,7 +100,7 @@ class ConvNet(MaskedNet):
     def precision(self, *, training: bool = False) -> Any:
         """Sixteen bits on a GPU that has them without the narrow range of halves, else as it is.
 
-        So in training on a processor that has them: it is used, unlike a GPU, in single precision.
+        On a processor that has them only training is in sixteen bits: saved models run in single precision.
         """
         on_gpu = self.device.type == "cuda"
         if torch.cuda.is_bf16_supported() if on_gpu else training and sixteen_bits():
@@ -125,7 +125,8 @@ class ConvPass:
         with torch.enable_grad():
             self._computed = net.computed(self._leaf, net.head, *other_heads)
         self.outputs = self._computed[0].detach().cpu()  # (b, outputs)
-        self._others: list[Tensor] = []  # (b, outputs) the gradients of the other heads
+        # (b, outputs) the gradients of the other heads: none, unless somebody gives them
+        self._others = [torch.zeros_like(other) for other in self._computed[1:]]
 
     def backward(self, gradient: Tensor) -> Tensor:
         """Add the gradients of a loss to the parameters'; returns that of the inputs (b, inputs)."""

@@ -121,7 +121,8 @@ def _drawn(width: int, kept: int, source: torch.Generator) -> Units:
 class Pass:
     """One pass of a batch through stacks of layers, with rectified units between them, and its way back.
 
-    An `exact` one computes in the precision of its inputs throughout; else large products may be rounded.
+    An `exact` one has its outputs in the precision of its inputs; else large products are rounded where that is
+    faster. So are those on the way back.
     """
 
     def __init__(

@@ -42,10 +42,19 @@ class Lesson:
 class ChainLearner(ABC):
     """Trains policy and predictor on chains; a subclass says by what loss, and what the policy is."""
 
-    def __init__(self, module: PolicyPredictor, problem: Problem, chains: Chains, *, exact_first: bool) -> None:
+    def __init__(
+        self,
+        module: PolicyPredictor,
+        problem: Problem,
+        chains: Chains,
+        dropout: Dropout | None,  # of both networks
+        *,
+        exact_first: bool,
+    ) -> None:
         self.module = module
         self.problem = problem
         self.chains = chains
+        self.dropout = dropout
         self.rows, self.valid = chains.rows, problem.tensors("sample")
         self.exact_first = exact_first
 
@@ -88,22 +97,23 @@ class ChainLearner(ABC):
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         """The mean loss of the states, and what was picked (b,); the predictor learns from the `extra` ones too."""
 
-    def _choose(self, states: States, inputs: Tensor, dropout: Dropout | None) -> Run:
+    def _policy_pass(self, states: States, inputs: Tensor) -> Run:
         """A pass of the policy from what is known (b, inputs).
 
-        On a shared trunk the predictor learns from the same pass: what is known now is what was picked before.
+        On a shared trunk of convolutions the predictor learns from the same pass: what is known now is what was
+        picked before.
         """
         run = self.module.twofold(inputs)
         if run is None:
-            return self.module.policy(inputs, dropout)  # type: ignore[no-any-return]
+            return self.module.policy(inputs, self.dropout)  # type: ignore[no-any-return]
         run.teach(self.rows.loss_gradient(run.predictions, states.y).div_(len(inputs)))
         return run
 
-    def _teach_predictor(self, states: States, mask: Tensor, extra: States, dropout: Dropout | None) -> Lesson:
+    def _teach_predictor(self, states: States, mask: Tensor, extra: States) -> Lesson:
         """Let the predictor learn from knowing the mask (b, features) of the states, and from the extra ones."""
         x, y, b = torch.cat([states.x, extra.x]), torch.cat([states.y, extra.y]), len(mask)
         inputs = self.rows.inputs(x, torch.cat([mask, extra.known]))
-        run = self.module.predictor(inputs, dropout)
+        run = self.module.predictor(inputs, self.dropout)
         way = run.backward(self.rows.loss_gradient(run.outputs, y).div_(b))
         return Lesson(self.rows.loss(run.outputs, y).sum() / b, run, way[:b], states.x, self.rows.layout)
 

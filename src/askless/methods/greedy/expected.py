@@ -1,8 +1,8 @@
 """The paper's objective itself, without a relaxation, for the last part of the training or all of it.
 
-The objective is the expected loss after one more feature, E_{i ~ pi}[loss(f(x_s and x_i), y)]. For the few features
-that the policy deems likeliest the expectation is a sum: the predictor is asked about each, and the policy's
-gradient is exact among them. The predictor itself learns from sets that occur in use, not from mixtures.
+The objective is the expected loss after one more feature, E_{i ~ pi}[loss(f(x_s and x_i), y)]. For a few features
+that are drawn by the policy the expectation is a sum: the predictor is asked about each, and the policy's gradient is
+exact among them. The predictor itself learns from sets that occur in use, not from mixtures.
 Where questions have prices, the loss is replaced by minus the gain for the money, (loss - loss now) / price.
 """
 
@@ -21,12 +21,12 @@ SHARPNESS = 2.0  # the policy's logits are multiplied by it, so that close choic
 
 
 class ExpectedLearner(GreedyLearner):
-    """Trains the policy by the expected loss among its likeliest candidates, the predictor on what was picked."""
+    """Trains the policy by the expected loss among candidates that it draws, the predictor on what was picked."""
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         rows, b = self.rows, len(states.x)
         inputs = rows.inputs(states.x, states.known)
-        run = self._choose(states, inputs, self.dropout)
+        run = self._policy_pass(states, inputs)
         logits = run.outputs
         candidates, open_ = self._candidates(states, logits)
         losses = candidate_losses(self.module.predictor, rows, states, inputs, candidates)  # (b, m)
@@ -41,7 +41,7 @@ class ExpectedLearner(GreedyLearner):
         run.backward(torch.zeros_like(logits).scatter_(1, candidates, slope))
         pick = candidates[:, 0]
         mask = states.known.scatter(1, pick[:, None], revealed(states, candidates[:, :1]))
-        lesson = self._teach_predictor(states, mask, extra, self.dropout)
+        lesson = self._teach_predictor(states, mask, extra)
         return expected.mean() + lesson.loss, pick
 
     def _candidates(self, states: States, logits: Tensor) -> tuple[Tensor, Tensor]:

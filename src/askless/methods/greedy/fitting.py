@@ -62,8 +62,8 @@ def fit_greedy(
         )
         exact_first = method.first == "exact"
 
-        def expected(dropout: Dropout | None) -> ExpectedLearner:
-            return ExpectedLearner(module, problem, chains, gumbel, dropout, exact_first=exact_first)
+        def expected(with_dropout: Dropout | None) -> ExpectedLearner:
+            return ExpectedLearner(module, problem, chains, gumbel, with_dropout, exact_first=exact_first)
 
         learner: GreedyLearner
         if method.schedule == "expected":

@@ -25,9 +25,8 @@ class GreedyLearner(ChainLearner):
         *,
         exact_first: bool,
     ) -> None:
-        super().__init__(module, problem, chains, exact_first=exact_first)
+        super().__init__(module, problem, chains, dropout, exact_first=exact_first)
         self.gumbel = gumbel
-        self.dropout = dropout
 
     def _first_scores(self, gains: Tensor) -> Tensor:
         """What each question gains; where questions have prices, for its money."""

@@ -32,7 +32,8 @@ class Greedy(NetMethod):
         GPU, "conv_tiny" for small images. `hidden` and `dropout` then say nothing.
     augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
         slants and stretches them a little.
-    shared : whether policy and predictor share their hidden layers.
+    shared : whether policy and predictor share their hidden layers; the policy's pass through shared convolutions
+        teaches the predictor too.
     subsets : "policy" trains on the sets that the policy itself asks for (the paper's Algorithm 1), "random" on
         random sets (its ablation).
     depths : "early" trains on early questions more often than on late ones, for every case is asked them; "even" on
@@ -42,11 +43,12 @@ class Greedy(NetMethod):
     first : "exact" finds the first question, which is the same for every case, by comparing the predictor's
         one-feature losses; "learned" leaves it to the policy network.
     schedule : "annealed" lowers the temperature within one run of epochs, "staged" runs one early-stopped phase
-        for each temperature, as in the paper; "expected" has no relaxation: it minimises the expected loss among the
-        policy's likeliest candidates all along, for networks that see through a mixture of many features.
+        for each temperature, as in the paper; "expected" has no relaxation: it minimises the expected loss among
+        candidates that the policy draws all along, for networks that see through a mixture of many features.
     temperatures : the first and the last temperature; "expected" has none.
     stages : how many temperatures a staged schedule has, geometrically spaced.
-    polish : whether to end with a phase that minimises the expected loss itself, without relaxation.
+    polish : whether to end with a phase that minimises the expected loss itself, without relaxation, dropout or
+        weight decay; after an "expected" schedule it adds little.
     epochs : passes over the states (at most, in each stage); None picks enough of them for a thousand steps.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     states_per_row : how many partial records each training row keeps, where training is long enough to walk them all

@@ -79,9 +79,9 @@ class RelaxedLearner(GreedyLearner):
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         gumbel = self.gumbel.draw(*states.asked.shape)
-        run = self._choose(states, self.rows.inputs(states.x, states.known), self.dropout)
+        run = self._policy_pass(states, self.rows.inputs(states.x, states.known))
         chosen = Selection(run.outputs, states, gumbel, temperature, self.first)
-        lesson = self._teach_predictor(states, chosen.mask, extra, self.dropout)
+        lesson = self._teach_predictor(states, chosen.mask, extra)
         gradient, rates = lesson.mask_gradient(), price_rates(self.problem, states)
         if rates is None:
             run.backward(chosen.gradient(gradient))

@@ -38,15 +38,14 @@ class ValueLearner(ChainLearner):
         candidates: int,
         exact_first: bool,
     ) -> None:
-        super().__init__(module, problem, chains, exact_first=exact_first)
-        self.dropout = dropout
+        super().__init__(module, problem, chains, dropout, exact_first=exact_first)
         self.candidates = min(candidates, len(problem.schema))
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         """`temperature` is the share of states in which any feature is asked."""
         rows = self.rows
         inputs = rows.inputs(states.x, states.known)
-        run = self._choose(states, inputs, self.dropout)
+        run = self._policy_pass(states, inputs)
         before, bound = self._now(states, inputs)
         values, slopes = share_of_bound(run.outputs, bound)
         candidates, open_ = self._candidates(states, values)
@@ -58,7 +57,7 @@ class ValueLearner(ChainLearner):
         run.backward(torch.zeros_like(values).scatter_(1, candidates, slope))
         pick = self._pick(states, candidates, open_, temperature)
         mask = states.known.scatter(1, pick[:, None], revealed(states, pick[:, None]))
-        lesson = self._teach_predictor(states, mask, extra, self.dropout)
+        lesson = self._teach_predictor(states, mask, extra)
         return errors.square().sum() / count + lesson.loss, pick
 
     def _now(self, states: States, inputs: Tensor) -> tuple[Tensor, Tensor | None]:

@@ -1,0 +1,58 @@
+"""Settings of the methods that learn on chains reach what they are for."""
+
+import numpy as np
+import pytest
+
+from askless.methods import Greedy, Value
+from askless.methods.greedy import fitting as greedy_fitting
+from askless.methods.greedy.expected import ExpectedLearner
+from askless.methods.value import fitting as value_fitting
+from askless.training import Chains
+from askless.training.progress import Silent
+from tests.methods.given_rows import problem_of
+
+SHORT = {"hidden": (8,), "epochs": 2, "pretrain_epochs": 1}
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(90, 5))
+    return problem_of(x, (x[:, 0] > 0).astype(int), 3)
+
+
+@pytest.mark.parametrize(
+    ("fitting", "method", "given"),
+    [
+        (greedy_fitting, Greedy(**SHORT, walks=3, depths="mixed"), {"walks": 3, "depths": "mixed"}),
+        (greedy_fitting, Greedy(**SHORT, depths="even"), {"walks": 4, "depths": "even"}),
+        (value_fitting, Value(**SHORT, walks=2), {"walks": 2}),
+    ],
+)
+def test_chains_are_made_as_the_method_says(fitting, method, given, problem, monkeypatch):
+    made = []
+
+    class Noted(Chains):
+        def __init__(self, *rows, **settings):
+            made.append(settings)
+            super().__init__(*rows, **settings)
+
+    monkeypatch.setattr(fitting, "Chains", Noted)
+    method.fit(problem, seed=0, progress=Silent())
+    assert len(made) == 1
+    assert {name: made[0][name] for name in given} == given
+
+
+def test_an_expected_schedule_has_dropout_and_no_temperature(problem, monkeypatch):
+    made = []
+
+    class Noted(ExpectedLearner):
+        def __init__(self, *parts, **settings):
+            super().__init__(*parts, **settings)
+            made.append(self.dropout)
+
+    monkeypatch.setattr(greedy_fitting, "ExpectedLearner", Noted)
+    fitted = Greedy(**SHORT, schedule="expected", dropout=0.25).fit(problem, seed=0, progress=Silent())
+    assert [dropout and dropout.rate for dropout in made] == [0.25, None]  # the schedule's, and the polish's
+    assert {row["phase"] for row in fitted.history} == {"pretraining", "policy", "polish"}
+    assert not any("temperature" in row for row in fitted.history)
