@@ -57,9 +57,7 @@ class FittedModel:
     max_features: int  # the budget it was trained for
     missing: Missing = "skip"
     stopping: tuple[StoppingRule, ...] = ()
-    settings: dict[str, Any] = field(
-        default_factory=dict
-    )  # JSON: the estimator's parameters, how its table is read
+    settings: dict[str, Any] = field(default_factory=dict)  # JSON: the estimator's parameters, how its table is read
     summary: dict[str, Any] = field(default_factory=dict)  # JSON: what training reported
     image_shape: tuple[int, ...] | None = None  # (height, width[, channels]) where the cases are images
     costs: CostModel | None = None  # where one price for each feature, the schema's, does not say it all

@@ -15,6 +15,8 @@ from askless.training import States
 from tests.methods.algorithm_1 import forward, loss_of
 from tests.methods.given_rows import chains_of
 
+STEP = 0.005  # nats; smaller differences between learned values are not told apart
+
 
 def learner_of(problem, module, candidates=3):
     return ValueLearner(module, problem, chains_of(problem), None, candidates=candidates, exact_first=False)
@@ -130,13 +132,16 @@ def test_values_are_the_conditional_mutual_information():
         assert (learned >= 0).all()
         assert good >= 0.985
     # The order of all problems' candidates together, each as often as it comes up: within one problem most are worth
-    # the same, many of them nothing, and the order of their estimates is noise.
+    # the same, many of them nothing, and the order of their estimates is noise. So it is within a step of 0.005 nats,
+    # twice the mean error: there what is learned on one machine and on another differs.
     rng = np.random.default_rng(0)
     drawn = [rng.choice(len(chance), 4000, p=chance) for _, _, chance, _ in found]
     learned, exact = (
         np.concatenate([part[i][rows] for part, rows in zip(found, drawn, strict=True)]) for i in (0, 1)
     )
-    assert spearmanr(learned, exact).statistic > 0.95
+    assert spearmanr(np.round(learned / STEP), np.round(exact / STEP)).statistic > 0.95
+    matters = exact > STEP
+    assert spearmanr(learned[matters], exact[matters]).statistic > 0.98
 
 
 def test_values_of_a_regression_are_drops_of_the_variance():
