@@ -65,7 +65,8 @@ def test_channels(number, values):
     for kind in (Rank, SignedLog, Linear):
         channel = kind.fit(half)
         for each in (number, *values[:3]):
-            assert channel.one(half_of(each)) == channel(halved(np.array([each])))[0]
+            # numpy's logarithm of many numbers may differ from that of one in the last digit
+            assert channel.one(half_of(each)) == pytest.approx(channel(halved(np.array([each])))[0], rel=1e-15)
 
 
 def test_a_scale_that_halves_to_nothing():

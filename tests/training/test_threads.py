@@ -14,7 +14,7 @@ def blas_threads():
 
 def test_settings_come_back_whoever_ends_first():
     outside = blas_threads()
-    a_inside, b_inside, a_left = threading.Event(), threading.Event(), threading.Event()
+    a_inside, b_inside, a_left, b_left = (threading.Event() for _ in range(4))
     seen = {}
 
     def first():
@@ -25,6 +25,7 @@ def test_settings_come_back_whoever_ends_first():
             seen["first"] = (torch.get_num_threads(), blas_threads())
         seen["first after"] = torch.get_num_threads()
         a_left.set()
+        b_left.wait(10)  # it lives on: a limit of a thread that has ended is anybody's
 
     def second():
         torch.set_num_threads(2)
@@ -34,6 +35,7 @@ def test_settings_come_back_whoever_ends_first():
             a_left.wait(10)
             seen["second"] = (torch.get_num_threads(), blas_threads())
         seen["second after"] = torch.get_num_threads()
+        b_left.set()
 
     threads = [threading.Thread(target=each) for each in (first, second)]
     for thread in threads:

@@ -100,10 +100,12 @@ class ConvNet(MaskedNet):
     def precision(self, *, training: bool = False) -> Any:
         """Sixteen bits on a GPU that has them without the narrow range of halves, else as it is.
 
-        On a processor that has them only training is in sixteen bits: saved models run in single precision.
+        On a processor that has them only training is in sixteen bits, for saved models run in single precision; and
+        only on one thread, as in every fit: on two, torch 2.13 spoils memory on the way back through few images.
         """
         on_gpu = self.device.type == "cuda"
-        if torch.cuda.is_bf16_supported() if on_gpu else training and sixteen_bits():
+        on_processor = training and sixteen_bits() and torch.get_num_threads() == 1
+        if torch.cuda.is_bf16_supported() if on_gpu else on_processor:
             return torch.autocast(self.device.type, torch.bfloat16)
         return nullcontext()
 

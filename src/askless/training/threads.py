@@ -2,17 +2,18 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from typing import Any
 
+import threadpoolctl  # type: ignore[import-untyped]
 import torch
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 __all__ = ["one_thread"]
 
 _lock = threading.Lock()
 _inside = 0
 _outside = 1  # torch's threads before the first of several fits began
-_undo = ExitStack()
+_limits: Any = None  # of numpy's library, since then
 
 
 @contextmanager
@@ -22,12 +23,12 @@ def one_thread() -> Iterator[None]:
     torch counts its threads for each thread that calls it; numpy's library has one setting for all, which comes back
     when the last of several fits has ended.
     """
-    global _inside, _outside
+    global _inside, _outside, _limits
     with _lock:
         before = torch.get_num_threads()
         if _inside == 0:
             _outside = before
-            _undo.enter_context(threadpool_limits(1, user_api="blas"))
+            _limits = threadpoolctl.threadpool_limits(1, user_api="blas")
         else:  # a thread that has not called torch before takes over what another fit has set
             before = max(before, _outside)
         _inside += 1
@@ -39,4 +40,16 @@ def one_thread() -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
-                _undo.close()
+                _let_any_thread_set_limits()
+                _limits.restore_original_limits()
+                _let_any_thread_set_limits()
+
+
+def _let_any_thread_set_limits() -> None:
+    """From version 3.8 on threadpoolctl heeds only the thread that has set a limit first, while that one lives.
+
+    Here the fit that ends last, in whatever thread, takes back what the first one has set.
+    """
+    release = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
