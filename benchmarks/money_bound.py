@@ -3,8 +3,8 @@
     python benchmarks/money_bound.py            ten minutes; needs ASKLESS_DATA
 
 Boosted trees take the part of the predictor, and questions are added one by one, the one with the largest gain for
-its price first, as measured on the very rows that the scores are told of: better than any fixed order that is learned.
-What even so is not had for half of the money, prices cannot buy on this table.
+its price first, as measured on the very rows that the scores are told of: better than any fixed order that
+is learned. What even so is not had for half of the money, prices cannot buy on this table.
 """
 
 import argparse
