@@ -4,6 +4,8 @@ One forward pass for each selection, inputs concatenated, groups through a matri
 the weights themselves.
 """
 
+import math
+
 import torch
 
 
@@ -29,6 +31,14 @@ def loss_of(outputs, y):
     if y.dtype == torch.int64:
         return -torch.log_softmax(outputs, dim=1)[torch.arange(len(y)), y]
     return (outputs[:, 0] - y) ** 2
+
+
+def believed_gain(now, then, task):
+    """By how much the loss falls in the eyes of whoever predicts `then` (outputs,), and predicted `now`."""
+    if task == "regression":
+        return float(then[0] - now[0]) ** 2
+    before, after = torch.softmax(now, dim=0).tolist(), torch.softmax(then, dim=0).tolist()
+    return sum(q * (math.log(q) - math.log(p)) for p, q in zip(before, after, strict=True))
 
 
 def algorithm_1(policy, predictor, x, y, group, gumbels, temperature):

@@ -3,14 +3,16 @@
 import copy
 
 import numpy as np
+import pytest
 import torch
 from torch.nn import functional
 
 from askless.core import Cases, Grid, Schema
 from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner
 from askless.nn import Dropout, GumbelBank, conv_pair
-from askless.training import Problem, States, candidate_losses, first, first_question
-from tests.methods.algorithm_1 import forward, loss_of
+from askless.training import Problem, States, candidate_gains, first, first_question
+from askless.training.data import Tensors
+from tests.methods.algorithm_1 import believed_gain, forward, loss_of
 from tests.methods.given_rows import chains_of
 
 
@@ -22,31 +24,57 @@ def some_states(problem, seed=0):
     return rows, States(rows.x, rows.y, asked, rows.present.double(), rows.askable.double())
 
 
-def literal_loss(module, problem, rows, row, asked):
+def literal_outputs(module, problem, rows, row, asked):
+    """(1, outputs) of one row; where nothing is known, the prior's."""
     shown = asked.bool() & rows.present[row]
+    if not shown.any():
+        return problem.prior_outputs.double()[None]
     column_feature = torch.from_numpy(problem.schema.column_feature)
     inputs = torch.cat([rows.x[row] * shown[column_feature], shown.double()])
-    return loss_of(forward(module.predictor, inputs[None]), rows.y[row : row + 1])[0]
+    return forward(module.predictor, inputs[None])
 
 
-def test_candidate_losses(make_problem, make_module):
-    problem = make_problem((1, 2, 1, 3), gaps=True, missing="answer")
+def literal_gain(module, problem, rows, row, asked, feature):
+    more = asked.clone()
+    more[feature] = True
+    (now,), (then,) = (literal_outputs(module, problem, rows, row, known).detach() for known in (asked, more))
+    return believed_gain(now, then, problem.task)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_candidate_gains(task, make_problem, make_module):
+    problem = make_problem((1, 2, 1, 3), gaps=True, missing="answer", task=task)
     module = make_module(problem)
     rows, states = some_states(problem)
     candidates = torch.rand(len(rows), 4, generator=torch.Generator().manual_seed(1)).argsort(dim=1)[:, :3]
     inputs = rows.inputs(states.x, states.known)
-    fast = candidate_losses(module.predictor, rows, states, inputs, candidates)
+    now = torch.cat(
+        [literal_outputs(module, problem, rows, row, states.asked[row]) for row in range(len(rows))]
+    ).detach()
+    fast = candidate_gains(module.predictor, rows, states, inputs, now, candidates)
     for row in range(len(rows)):
         for j, feature in enumerate(candidates[row].tolist()):
             if states.asked[row, feature]:
                 continue  # no candidate: it is known already
-            asked = states.asked[row].clone()
-            asked[feature] = True
-            literal = literal_loss(module, problem, rows, row, asked)
-            assert abs(float(fast[row, j] - literal.detach())) < 1e-12
+            literal = literal_gain(module, problem, rows, row, states.asked[row], feature)
+            assert abs(float(fast[row, j]) - literal) < 1e-12
 
 
-def test_loss_is_the_expectation_over_the_policy_plus_the_loss_of_the_pick(make_problem, make_module):
+def test_gains_by_belief_are_those_by_labels_without_their_luck():
+    """Labels drawn by the prediction after the answer: the same mean, and far less spread."""
+    rng = np.random.default_rng(0)
+    now, then = torch.tensor([[0.2, 0.0, -0.1]]), torch.tensor([[[0.3, -0.1, -0.1]]])
+    labels = torch.from_numpy(rng.choice(3, 400_000, p=torch.softmax(then[0, 0].double(), dim=0).numpy()))
+    problem = Problem(
+        Schema.of_patches(Grid(1, 1, 1, 1)), None, labels[:3].numpy(), None, None, "classification", 3, 1
+    )
+    rows = Tensors(None, None, None, None, problem)
+    fell = rows.loss(now.expand(len(labels), -1), labels) - rows.loss(then[0].expand(len(labels), -1), labels)
+    assert float(rows.divergence(then, now[:, None])) == pytest.approx(float(fell.mean()), abs=4e-4)
+    assert float(fell.std()) > 10 * float(fell.mean())
+
+
+def test_loss_is_the_loss_of_the_pick_less_the_expected_gain_over_the_policy(make_problem, make_module):
     problem = make_problem((1, 2, 1), gaps=True)  # fewer features than candidates: the expectation is complete
     module = make_module(problem)
     rows, states = some_states(problem)
@@ -63,13 +91,12 @@ def test_loss_is_the_expectation_over_the_policy_plus_the_loss_of_the_pick(make_
         allowed = [i for i in range(3) if not states.blocked[row, i]]
         chance = torch.softmax(logits[allowed], dim=0)
         for p, feature in zip(chance, allowed, strict=True):
-            asked = states.asked[row].clone()
-            asked[feature] = True
-            total = total + p * literal_loss(module, problem, rows, row, asked).detach()
+            total = total - p * literal_gain(module, problem, rows, row, states.asked[row], feature)
         asked = states.asked[row].clone()
         asked[pick[row]] = True
         assert pick[row] in allowed
-        total = total + literal_loss(module, problem, rows, row, asked)
+        outputs = literal_outputs(module, problem, rows, row, asked)
+        total = total + loss_of(outputs, rows.y[row : row + 1])[0]
     total = total / len(rows)
     assert abs(float((loss - total).detach())) < 1e-9
     parameters = list(module.parameters())

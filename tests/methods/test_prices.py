@@ -15,9 +15,9 @@ from askless.nn import gumbel_noise
 from askless.training import States, gain_per_price, price_rates, static_rates
 from askless.training.prices import FREE, affordable, with_little_money
 from askless.training.validation import MONEY, validation_loss, validation_rollout
-from tests.methods.algorithm_1 import forward, loss_of
+from tests.methods.algorithm_1 import believed_gain, forward, loss_of
 from tests.methods.planted import BEST, SECOND, Silent, planted
-from tests.methods.test_expected import literal_loss, some_states
+from tests.methods.test_expected import literal_gain, some_states
 from tests.methods.test_relaxed import learner_with
 
 PRICES = np.array([4.0, 1.0, 9.0])
@@ -68,11 +68,15 @@ def test_relaxed_gradient_of_the_gain_for_the_money(missing, make_problem, make_
 
     logits = forward(module.policy, inputs(known))
     soft = torch.softmax(torch.where(states.blocked > 0, -torch.inf, logits + gumbel) / 0.5, dim=1)
-    after = loss_of(forward(module.predictor, inputs(known + soft * rows.present)), rows.y)
+    then = forward(module.predictor, inputs(known + soft * rows.present))
     prior = problem.prior_outputs.double().expand(len(rows), -1)
     now = torch.where(known.any(dim=1)[:, None], forward(module.predictor, inputs(known)), prior)
-    rates = torch.from_numpy(np.sqrt(PRICES.mean() / PRICES))
-    objective = ((after - loss_of(now, rows.y).detach()) * (soft * rates).sum(dim=1)).mean()
+    gain = torch.tensor(
+        [believed_gain(*pair, problem.task) for pair in zip(now.detach(), then.detach(), strict=True)]
+    )
+    rate = (soft * torch.from_numpy(np.sqrt(PRICES.mean() / PRICES))).sum(dim=1)
+    # Loss and rate change in turn; by how much the loss falls is what the predictor believes.
+    objective = (loss_of(then, rows.y) * rate.detach() - gain * rate).mean()
     policy = list(module.policy.parameters())
     for parameter, literal in zip(policy, torch.autograd.grad(objective, policy), strict=True):
         torch.testing.assert_close(parameter.grad, literal, rtol=0, atol=1e-9)
@@ -95,12 +99,8 @@ def test_expected_gradient_of_the_gain_for_the_money(make_problem, make_module):
         inputs = torch.cat([rows.x[row] * shown[columns], shown.double()])
         logits = SHARPNESS * forward(module.policy, inputs[None])[0]
         allowed = [i for i in range(3) if not states.blocked[row, i]]
-        prior = loss_of(problem.prior_outputs.double()[None], rows.y[row : row + 1])[0]
-        now = literal_loss(module, problem, rows, row, states.asked[row]) if shown.any() else prior
         for p, feature in zip(torch.softmax(logits[allowed], dim=0), allowed, strict=True):
-            asked = states.asked[row].clone()
-            asked[feature] = True
-            gain = (now - literal_loss(module, problem, rows, row, asked)).detach()
+            gain = literal_gain(module, problem, rows, row, states.asked[row], feature)
             objective = objective - p * gain * np.sqrt(PRICES.mean() / PRICES[feature])
     policy = list(module.policy.parameters())
     for parameter, literal in zip(policy, torch.autograd.grad(objective / len(rows), policy), strict=True):

@@ -12,7 +12,7 @@ from askless.methods import Value
 from askless.methods.value.learner import ValueLearner
 from askless.theory import gaussian_chain, problems
 from askless.training import States
-from tests.methods.algorithm_1 import forward, loss_of
+from tests.methods.algorithm_1 import believed_gain, forward, loss_of
 from tests.methods.given_rows import chains_of
 
 STEP = 0.005  # nats; smaller differences between learned values are not told apart
@@ -31,7 +31,7 @@ def states_of(problem):
 
 
 def literal_gain(problem, module, rows, row, asked, feature):
-    """How much knowing a feature as well gains, by one row and one feature at a time."""
+    """What is predicted (outputs,), and how much knowing a feature as well gains, one row and feature at a time."""
     column_feature = torch.from_numpy(problem.schema.column_feature)
 
     def predicted(known):
@@ -43,9 +43,8 @@ def literal_gain(problem, module, rows, row, asked, feature):
     known = asked.bool() & rows.present[row]
     more = known.clone()
     more[feature] = rows.present[row, feature]
-    now, then = predicted(known), predicted(more)
-    y = rows.y[row : row + 1]
-    return now, loss_of(now, y)[0] - loss_of(then, y)[0]
+    (now,), (then,) = predicted(known).detach(), predicted(more).detach()
+    return now, believed_gain(now, then, problem.task)
 
 
 @pytest.mark.parametrize("missing", ["skip", "answer"])
@@ -67,12 +66,9 @@ def test_gradients_are_those_of_the_squared_error(make_problem, make_module, tas
             if states.blocked[row, feature]:
                 continue
             now, gain = literal_gain(problem, module, rows, row, asked, feature)
-            if task == "regression":
-                value = torch.nn.functional.softplus(outputs[feature])
-            else:
-                p = torch.softmax(now, dim=1)[0].detach()
-                value = -(p * p.log()).sum() * torch.sigmoid(outputs[feature])
-            errors.append((value - gain.detach()).square())
+            p = torch.softmax(now, dim=0)
+            entropy = 1.0 if task == "regression" else -(p * p.log()).sum()
+            errors.append((entropy * outputs[feature] - gain).square())
         assert not states.blocked[row, pick[row]]
         more = asked.clone()
         more[pick[row]] = 1

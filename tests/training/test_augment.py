@@ -9,7 +9,7 @@ import torch
 from askless.core import Cases, Grid, Schema
 from askless.nn import Dropout, conv_predictor
 from askless.training import Chains, Problem, SubsetLearner, full_sets
-from askless.training.augment import crops, tilts, views_for
+from askless.training.augment import UPRIGHT, crops, late_tilts, tilts, views_for
 
 GRID = Grid(height=8, width=16, channels=2, patch_size=4)
 
@@ -102,7 +102,21 @@ def test_a_shift_goes_on_by_a_pixel_at_most_and_stays_mirrored():
         assert later == set(every[near & same].tolist())
 
 
-@pytest.mark.parametrize("augment", ["crops+flips", "tilts"])
+def test_a_late_tilt_comes_once_in_so_many_questions_and_stays():
+    views, source = late_tilts(GRID), torch.Generator().manual_seed(0)
+    view = views.beginning(20_000, source)
+    images = torch.rand(1, GRID.n_columns).expand(len(view), -1)
+    assert torch.equal(views.show(images, view), images)  # a chain begins with the image as it is
+    tilted = torch.zeros(len(view), dtype=torch.bool)
+    for question in range(1, 41):
+        then = views.going_on(view, source)
+        assert torch.equal(then[tilted], view[tilted])
+        view, tilted = then, (views.maps[then] != torch.eye(2)).flatten(1).any(dim=1)
+        assert float(tilted.float().mean()) == pytest.approx(1 - (1 - 1 / UPRIGHT) ** question, abs=0.015)
+    assert len(view[tilted].unique()) == len(tilts(GRID).maps)
+
+
+@pytest.mark.parametrize("augment", ["crops+flips", "tilts", "late_tilts"])
 def test_a_state_keeps_its_view_or_one_nearby_until_its_chain_begins_anew(augment):
     problem = make_problem()
     settings = {"states_per_row": 1, "epochs": 50, "random_subsets": False, "random_starts": 0.0, "seed": 0}
@@ -124,7 +138,7 @@ def test_a_state_keeps_its_view_or_one_nearby_until_its_chain_begins_anew(augmen
         seen.append(bool((chains.view != views)[~goes_on].any()))
         drifted.append(bool((chains.view != views)[goes_on].any()))
     assert any(seen)
-    assert any(drifted) == (augment == "crops+flips")
+    assert any(drifted) == (augment != "tilts")
 
 
 def test_predictors_see_another_view_each_time():

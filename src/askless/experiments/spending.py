@@ -21,7 +21,7 @@ FIXED = "features"  # the rule that asks every case the same number of questions
 
 SHARES = (0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)  # of what everything costs
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)  # of the most probable class
-NATS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)  # for the price of an average question
+NATS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002)  # for the price of an average question
 
 Ask = Callable[[Sequence[StoppingRule]], Trajectory]
 """Asks some rows up to the budget, unless the rules stop them before."""

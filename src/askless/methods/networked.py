@@ -28,7 +28,7 @@ class NetMethod(Method):
     network : "mlp", dense layers, or for images residual convolutions: "conv_small" for a processor, "resnet18" for a
         GPU, "conv_tiny" for small images and trials. `hidden` and `dropout` then say nothing.
     augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
-        slants and stretches them a little.
+        slants and stretches them a little, "late_tilts" those of which much has been asked already.
     batch_size, learning_rate, weight_decay : of the AdamW optimiser.
     epochs : passes over the rows; None picks enough of them.
     """
@@ -42,7 +42,7 @@ class NetMethod(Method):
     weight_decay: float = 1.0
     epochs: int | None = None
     network: Literal["mlp", "conv_tiny", "conv_small", "resnet18"] = "mlp"
-    augment: Literal["none", "crops", "crops+flips", "tilts"] = "none"
+    augment: Literal["none", "crops", "crops+flips", "tilts", "late_tilts"] = "none"
 
     @property
     def needs_images(self) -> bool:

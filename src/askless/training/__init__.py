@@ -1,7 +1,7 @@
 """The one fit loop: epochs, early stopping, schedules, history, checkpoints, progress. Imports torch."""
 
 from askless.training.calibration import calibrated
-from askless.training.candidates import candidate_losses, revealed
+from askless.training.candidates import candidate_gains, revealed
 from askless.training.chain_learner import ChainLearner
 from askless.training.chains import Chains, States, epoch_batches
 from askless.training.checkpoint import Checkpoint, finished
@@ -47,7 +47,7 @@ __all__ = [
     "Tensors",
     "bernoulli_sets",
     "calibrated",
-    "candidate_losses",
+    "candidate_gains",
     "enough_epochs",
     "enough_for_policy",
     "epoch_batches",

@@ -9,11 +9,12 @@ from torch import Tensor
 
 from askless.core import Grid
 
-__all__ = ["Views", "crops", "tilts", "views_for"]
+__all__ = ["Views", "crops", "late_tilts", "tilts", "views_for"]
 
 SHIFT = 1 / 8  # of the shorter side: 4 of 32 pixels
 TILTS = 1024
 TURN, SLANT, STRETCH = radians(10), 0.1, 0.05  # the most, either way
+UPRIGHT = 16  # questions, in the mean, before an image is tilted late
 
 
 class Views:
@@ -25,13 +26,21 @@ class Views:
     """
 
     def __init__(
-        self, grid: Grid, maps: Tensor, shifts: Tensor, *, edge_repeats: bool, nearby: Tensor | None = None
+        self,
+        grid: Grid,
+        maps: Tensor,
+        shifts: Tensor,
+        *,
+        edge_repeats: bool,
+        nearby: Tensor | None = None,
+        starts: int | None = None,
     ) -> None:
         self.grid = grid
         self.maps = maps  # (views, 2, 2) of places (down, right) from the middle
         self.shifts = shifts  # (views, 2) pixels
         self.edge_repeats = edge_repeats  # or what comes in from outside is 0
         self.nearby = nearby  # (views, k) to which each view may go on; None: to no other
+        self.starts = len(maps) if starts is None else starts  # with one of the first so many views a chain begins
         sides = torch.tensor([grid.height, grid.width])
         self._middle = (sides - 1) / 2
         self._down, self._right = (torch.arange(side) - (side - 1) / 2 for side in sides.tolist())
@@ -39,6 +48,10 @@ class Views:
     def draw(self, count: int, generator: torch.Generator) -> Tensor:
         """(count,) random views."""
         return torch.randint(len(self.maps), (count,), generator=generator)
+
+    def beginning(self, count: int, generator: torch.Generator) -> Tensor:
+        """(count,) random views for chains that begin."""
+        return torch.randint(self.starts, (count,), generator=generator)
 
     def going_on(self, view: Tensor, generator: torch.Generator) -> Tensor:
         """(b,) random views nearby the views (b,)."""
@@ -98,11 +111,26 @@ def tilts(grid: Grid) -> Views:
     return Views(grid, turned @ bent, torch.zeros(TILTS, 2), edge_repeats=True)
 
 
+def late_tilts(grid: Grid) -> Views:
+    """Images as they are, which are tilted with every question by a chance of 1 in `UPRIGHT`, and stay so.
+
+    Each view of an upright image has one tilt that it may go on to.
+    """
+    tilted = tilts(grid)
+    upright = torch.eye(2).repeat(TILTS, 1, 1)
+    nearby = torch.arange(2 * TILTS)[:, None].repeat(1, UPRIGHT)
+    nearby[:TILTS, 0] += TILTS
+    maps = torch.cat([upright, tilted.maps])
+    return Views(grid, maps, torch.zeros(len(maps), 2), edge_repeats=True, nearby=nearby, starts=TILTS)
+
+
 def views_for(grid: Grid | None, augment: str, *, complete: bool) -> Views | None:
-    """What the setting `augment` means: None for "none", "crops", "crops+flips" or "tilts"."""
+    """What the setting `augment` means: None for "none"; "crops", "crops+flips", "tilts" or "late_tilts"."""
     if augment == "none":
         return None
     assert grid is not None  # `Method.fit` refuses tables
     if not complete:
         raise ValueError(f"augment is {augment!r}, which needs images without missing pixels")
-    return tilts(grid) if augment == "tilts" else crops(grid, flips=augment == "crops+flips")
+    if augment in ("tilts", "late_tilts"):
+        return tilts(grid) if augment == "tilts" else late_tilts(grid)
+    return crops(grid, flips=augment == "crops+flips")

@@ -129,7 +129,7 @@ class Chains:
         self._draw_ends(torch.arange(len(self.row)), source)
         self._views = views_for(problem.schema.grid, augment, complete=self.rows.complete)
         # (states,) the view that each state has of its image; it drifts a little until its chain begins anew
-        self.view = None if self._views is None else self._views.draw(len(self.row), source)
+        self.view = None if self._views is None else self._views.beginning(len(self.row), source)
         self.first = torch.zeros(len(problem.schema))  # scores of the first question
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
@@ -184,7 +184,7 @@ class Chains:
 
     def _draw_views(self, states: Tensor) -> None:
         if self._views is not None and self.view is not None:
-            self.view.index_copy_(0, states, self._views.draw(len(states), self.generator))
+            self.view.index_copy_(0, states, self._views.beginning(len(states), self.generator))
 
     def _some_rows(self, count: int, generator: torch.Generator) -> Tensor:
         return self._useful[torch.randint(len(self._useful), (count,), generator=generator)]

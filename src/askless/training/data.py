@@ -144,6 +144,13 @@ class Tensors:
             return functional.cross_entropy(outputs, y, reduction="none")
         return (outputs[:, 0] - y).square()
 
+    def divergence(self, then: Tensor, now: Tensor) -> Tensor:
+        """(...) how far apart two predictions (..., outputs) are, by the losses that the former expects."""
+        if self.problem.task == "regression":
+            return (then - now).square()[..., 0]
+        then, now = torch.log_softmax(then, dim=-1), torch.log_softmax(now, dim=-1)
+        return (then.exp() * (then - now)).sum(dim=-1)
+
     def loss_gradient(self, outputs: Tensor, y: Tensor) -> Tensor:
         """(b, outputs) the gradient of each row's loss."""
         if self.problem.task == "regression":

@@ -2,8 +2,8 @@
 
 The objective is the expected loss after one more feature, E_{i ~ pi}[loss(f(x_s and x_i), y)]. For a few features
 that are drawn by the policy the expectation is a sum: the predictor is asked about each, and the policy's gradient is
-exact among them. The predictor itself learns from sets that occur in use, not from mixtures.
-Where questions have prices, the loss is replaced by minus the gain for the money, (loss - loss now) / price.
+exact among them. What each of them gains is measured by the predictor's own belief (`candidate_gains`). The predictor
+itself learns from sets that occur in use, not from mixtures. Where questions have prices, gains are for the money.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from askless.methods.greedy.learner import GreedyLearner
-from askless.training import States, candidate_losses, price_rates, revealed
+from askless.training import States, candidate_gains, price_rates, revealed
 
 __all__ = ["CANDIDATES", "ExpectedLearner"]
 
@@ -21,7 +21,7 @@ SHARPNESS = 2.0  # the policy's logits are multiplied by it, so that close choic
 
 
 class ExpectedLearner(GreedyLearner):
-    """Trains the policy by the expected loss among candidates that it draws, the predictor on what was picked."""
+    """Trains the policy by the expected gain among candidates that it draws, the predictor on what was picked."""
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         rows, b = self.rows, len(states.x)
@@ -29,20 +29,20 @@ class ExpectedLearner(GreedyLearner):
         run = self._policy_pass(states, inputs)
         logits = run.outputs
         candidates, open_ = self._candidates(states, logits)
-        losses = candidate_losses(self.module.predictor, rows, states, inputs, candidates)  # (b, m)
+        now = self._outputs_now(states, inputs)
+        gains = candidate_gains(self.module.predictor, rows, states, inputs, now, candidates)  # (b, m)
         rates = price_rates(self.problem, states)
         if rates is not None:
-            now = rows.loss(self._outputs_now(states, inputs), states.y)
-            losses = (losses - now[:, None]) * rates.gather(1, candidates)
-        losses = torch.where(open_, losses, 0.0)
+            gains = gains * rates.gather(1, candidates)
+        gains = torch.where(open_, gains, 0.0)
         chances = torch.softmax(torch.where(open_, SHARPNESS * logits.gather(1, candidates), -torch.inf), dim=1)
-        expected = (chances * losses).sum(dim=1, keepdim=True)
-        slope = chances * (losses - expected) * (SHARPNESS / b)
+        expected = (chances * gains).sum(dim=1, keepdim=True)
+        slope = chances * (expected - gains) * (SHARPNESS / b)
         run.backward(torch.zeros_like(logits).scatter_(1, candidates, slope))
         pick = candidates[:, 0]
         mask = states.known.scatter(1, pick[:, None], revealed(states, candidates[:, :1]))
         lesson = self._teach_predictor(states, mask, extra)
-        return expected.mean() + lesson.loss, pick
+        return lesson.loss - expected.mean(), pick
 
     def _candidates(self, states: States, logits: Tensor) -> tuple[Tensor, Tensor]:
         """(b, m) features drawn without replacement by the policy, the first one to be asked; and which may be."""

@@ -31,7 +31,7 @@ class Greedy(NetMethod):
     network : "mlp", dense layers, or for images residual convolutions: "conv_small" for a processor, "resnet18" for a
         GPU, "conv_tiny" for small images. `hidden` and `dropout` then say nothing.
     augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
-        slants and stretches them a little.
+        slants and stretches them a little, "late_tilts" those of which much has been asked already.
     shared : whether policy and predictor share their hidden layers; the policy's pass through shared convolutions
         teaches the predictor too.
     subsets : "policy" trains on the sets that the policy itself asks for (the paper's Algorithm 1), "random" on

@@ -92,13 +92,14 @@ class RelaxedLearner(GreedyLearner):
     def _for_the_money(self, gradient: Tensor, chosen: Selection, states: States, rates: Tensor) -> Tensor:
         """(b, features) the logits' gradient of minus the gain for the money: (loss - loss now) (selection . rates).
 
-        Both losses are taken without dropout, which would make every answer look worse than none.
+        By how much the loss falls is told by the predictor's belief, without the luck of a label, and without
+        dropout, which would make every answer look worse than none.
         """
         rows = self.rows
-        now = rows.loss(self._outputs_now(states, rows.inputs(states.x, states.known)), states.y)
-        after = rows.loss(self.module.predictor.evaluated(rows.inputs(states.x, chosen.mask)), states.y)
+        now = self._outputs_now(states, rows.inputs(states.x, states.known))
+        then = self.module.predictor.evaluated(rows.inputs(states.x, chosen.mask))
         rate = (chosen.soft * rates).sum(dim=1, keepdim=True)
-        return chosen.gradient(gradient * rate, rates * ((after - now) / len(after))[:, None])
+        return chosen.gradient(gradient * rate, rates * (rows.divergence(then, now) / -len(now))[:, None])
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         """The zero-temperature loss; where it is watched, the relaxed loss at the present temperature too."""

@@ -12,20 +12,20 @@ from askless.training import (
     Chains,
     Problem,
     States,
-    candidate_losses,
+    candidate_gains,
     first_question,
     price_rates,
     revealed,
 )
 
-__all__ = ["ValueLearner", "share_of_bound"]
+__all__ = ["ValueLearner"]
 
 
 class ValueLearner(ChainLearner):
     """Trains the value network by the squared error of its values, and the predictor on what was asked.
 
-    A candidate's value is regressed on how much the loss of the case fell when it was known as well. The mean of that
-    over all cases in the same state, which least squares finds, is the conditional mutual information.
+    A candidate's value is regressed on what it gains in the case (`candidate_gains`). The mean of that over all cases
+    in the same state, which least squares finds, is the conditional mutual information.
     """
 
     def __init__(
@@ -46,28 +46,26 @@ class ValueLearner(ChainLearner):
         rows = self.rows
         inputs = rows.inputs(states.x, states.known)
         run = self._policy_pass(states, inputs)
-        before, bound = self._now(states, inputs)
-        values, slopes = share_of_bound(run.outputs, bound)
+        now = self._outputs_now(states, inputs)
+        bound = self._bound(now)
+        values = bound * run.outputs
         candidates, open_ = self._candidates(states, values)
-        after = candidate_losses(self.module.predictor, rows, states, inputs, candidates)
-        gained = (before[:, None] - after) * revealed(states, candidates)  # no answer, no gain
+        gained = candidate_gains(self.module.predictor, rows, states, inputs, now, candidates)
         errors = torch.where(open_, values.gather(1, candidates) - gained, 0.0)  # (b, m)
         count = max(int(open_.sum()), 1)
-        slope = errors * slopes.gather(1, candidates) * (2.0 / count)
+        slope = errors * bound * (2.0 / count)
         run.backward(torch.zeros_like(values).scatter_(1, candidates, slope))
         pick = self._pick(states, candidates, open_, temperature)
         mask = states.known.scatter(1, pick[:, None], revealed(states, pick[:, None]))
         lesson = self._teach_predictor(states, mask, extra)
         return errors.square().sum() / count + lesson.loss, pick
 
-    def _now(self, states: States, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
-        """The loss (b,) before another answer, and the entropy (b, 1), which no answer's value can exceed."""
-        outputs = self._outputs_now(states, inputs)
-        loss = self.rows.loss(outputs, states.y)
+    def _bound(self, now: Tensor) -> Tensor:
+        """(b, 1) what values are shares of: the prediction's entropy, which none can exceed; in a regression 1."""
         if self.problem.task == "regression":
-            return loss, None
-        logs = torch.log_softmax(outputs, dim=1)
-        return loss, -(logs.exp() * logs).sum(dim=1, keepdim=True)
+            return torch.ones_like(now)
+        logs = torch.log_softmax(now, dim=1)
+        return -(logs.exp() * logs).sum(dim=1, keepdim=True)
 
     def _candidates(self, states: States, values: Tensor) -> tuple[Tensor, Tensor]:
         """(b, m) features to try, the best one first, then half of them good ones, then any; and which may be asked.
@@ -121,11 +119,3 @@ class ValueLearner(ChainLearner):
             scale=scale,
             first=None if self.first is None else (self.first * unit).numpy(),
         )
-
-
-def share_of_bound(outputs: Tensor, bound: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Values (b, features) from a network's outputs, and their slopes; at most the bound (b, 1), if there is one."""
-    share = torch.sigmoid(outputs)
-    if bound is None:
-        return torch.nn.functional.softplus(outputs), share
-    return bound * share, bound * share * (1.0 - share)
