@@ -60,19 +60,20 @@ class LiteralNets(nn.Module):
 
 @dataclass
 class Clock:
-    """Seconds of training; what happens while it is paused, such as evaluation for the record, does not count."""
+    """Processor seconds of training; what happens while it is paused, such as evaluation for the record, does not
+    count."""
 
     seconds: float = 0.0
     _since: float | None = None
 
     def start(self) -> None:
         """Go on."""
-        self._since = time.perf_counter()
+        self._since = time.process_time()
 
     def pause(self) -> None:
         """Stop counting."""
         if self._since is not None:
-            self.seconds += time.perf_counter() - self._since
+            self.seconds += time.process_time() - self._since
             self._since = None
 
 
@@ -115,7 +116,7 @@ class LiteralTraining:
         self._run(list(self.nets.predictor.parameters()), step, loss)
 
     def select(self, watch=None) -> None:
-        """Train policy and predictor together; `watch` is told after each epoch, off the clock."""
+        """Train policy and predictor together; `watch` is called after each epoch, off the clock."""
         for temperature in np.geomspace(*self.temperatures, self.stages).tolist():
             self._run(
                 list(self.nets.parameters()),
@@ -161,7 +162,7 @@ class LiteralTraining:
             lowest, stale = (loss, 0) if loss < lowest else (lowest, stale + 1)
             if watch is not None:
                 self.clock.pause()
-                watch(self)
+                watch()
                 self.clock.start()
             if stale > PATIENCE:
                 break

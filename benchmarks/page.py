@@ -25,9 +25,9 @@ def page(results: dict[str, Any]) -> str:
         [
             "# How fast it is",
             "",
-            "`make bench` writes this page. All figures come from one machine; each ratio is of two programs in one "
-            "run (several runs may have made the page, see `--only`). Ratios are what counts: seconds differ from "
-            "machine to machine, and on shared ones, such as this one, by a factor of two from minute to minute.",
+            "`make bench` writes this page. Each ratio is of two programs in one run on one machine (several runs "
+            "may have made the page, see `--only`). Ratios are what counts: seconds differ from machine to machine, "
+            "and on shared ones, such as this one, by a factor of two from minute to minute.",
             "",
             _summary(results),
             "",
@@ -36,6 +36,7 @@ def page(results: dict[str, Any]) -> str:
             _quality(
                 "MNIST pixels, 50 selections", "accuracy (%) over budgets 1 to 50", results.get("mnist_progress")
             ),
+            _marks(results.get("mnist_progress")),
             "",
             _states(results["states_per_second"]),
             "",
@@ -89,22 +90,33 @@ def _runs(quality: dict[str, Any], which: str) -> list[dict[str, float]]:
     return quality[which] if isinstance(quality[which], list) else [quality[which]]
 
 
-def _reached(quality: dict[str, Any], which: str) -> tuple[float, float, float | None]:
-    """The literal loop's mean score and seconds, and the seconds of askless' shortest fits that are as good."""
-    literal = _runs(quality, which)
-    target = float(np.mean([run["score"] for run in literal]))
-    seconds = float(np.mean([run["seconds"] for run in literal]))
-    for each in quality["askless"]:
-        if np.mean([run["score"] for run in each["runs"]]) >= target:
-            return target, seconds, float(np.mean([run["seconds"] for run in each["runs"]]))
-    return target, seconds, None
-
-
 def _ratio(quality: dict[str, Any] | None, which: str = "literal") -> str:
     if quality is None or which not in quality:
         return "not measured in this run"
-    _, literal, ours = _reached(quality, which)
-    return "not reached" if ours is None else f"{literal:.0f} s / {ours:.1f} s = **{literal / ours:.2g} times**"
+    literal = _runs(quality, which)
+    seconds, target = (float(np.mean([run[what] for run in literal])) for what in ("seconds", "score"))
+    return _faster(seconds, target, quality["askless"])
+
+
+def _faster(seconds: float, target: float, ours: list[dict[str, Any]]) -> str:
+    """How much longer the literal loop took to its score than askless' shortest fits that are as good."""
+    for each in ours:
+        if np.mean([run["score"] for run in each["runs"]]) >= target:
+            own = float(np.mean([run["seconds"] for run in each["runs"]]))
+            return f"{seconds:.0f} s / {own:.1f} s = **{seconds / own:.2g} times**"
+    return "not reached"
+
+
+def _marks(quality: dict[str, Any] | None) -> str:
+    """What the literal loop reached on its way, and how much faster askless was there."""
+    if quality is None or "marks" not in quality:
+        return ""
+    rows: list[list[object]] = []
+    for mark in quality["marks"]:
+        ratio = _faster(mark["seconds"], mark["score"], quality["askless"])
+        rows.append([f"{mark['states'] / 1e6:.1f}", f"{mark['score']:.2f}", ratio])
+    head = ["states of the literal loop, million", "mean accuracy (%)", "its time / that of askless"]
+    return "\n" + _table(head, rows)
 
 
 def _summary(results: dict[str, Any]) -> str:

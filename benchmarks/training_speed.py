@@ -161,10 +161,10 @@ def accuracy(probability: np.ndarray, y: np.ndarray) -> float:
 def ours_until(
     problem: Problem, y: np.ndarray, cases: Cases, score: Scorer, budget: int, seed: int, **settings: object
 ) -> dict[str, float]:
-    """One complete fit: its seconds and its mean score over budgets 1 to `budget` on validation rows."""
-    start = time.perf_counter()
+    """One complete fit: its processor seconds and its mean score over budgets 1 to `budget` on validation rows."""
+    start = time.process_time()
     fitted = Greedy(**settings).fit(problem, seed=seed, progress=Silent())  # type: ignore[arg-type]
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     path = rollout(fitted.policy, fitted.predictor, cases, problem.schema, stopping=MaxFeatures(budget))
     return {"seconds": seconds, "score": float(np.mean([score(path.at(k), y) for k in range(1, budget + 1)]))}
 
@@ -185,8 +185,9 @@ def spam_quality(quick: bool) -> dict[str, object]:
     """Spam, 35 selections: the literal loop to its end, then askless with ever more epochs."""
     problem, source = spam_problem(35, 300 if quick else None)
     cases, y = problem.valid, problem.y_valid
-    literal = literal_spam(problem, quick)
-    paper = literal_spam(spam_problem(35, 300 if quick else None, standardised=True)[0], quick)
+    with threads(1):
+        literal = literal_spam(problem, quick)
+        paper = literal_spam(spam_problem(35, 300 if quick else None, standardised=True)[0], quick)
     seeds = range(1 if quick else 3)
     lengths = [{"epochs": 1, "pretrain_epochs": 1, "polish": False}] if quick else SPAM_LENGTHS
     ours = [
@@ -214,35 +215,42 @@ SPAM_LENGTHS: list[dict[str, object]] = [
 
 
 def mnist_progress(quick: bool) -> dict[str, object]:
-    """MNIST pixels, 50 selections: the literal loop for some minutes, then askless until it is as good."""
+    """MNIST pixels, 50 selections: what the literal loop reaches in an hour, then askless until it is as good."""
     problem, source = mnist_problem(50, 600 if quick else None)
     step = max(1, len(problem.y_valid) // 2000)
     cases, y = Cases(problem.valid.x[::step], problem.valid.present[::step]), problem.y_valid[::step]
-    training = LiteralTraining(problem, (512, 512), 50, seconds=4.0 if quick else LITERAL_MNIST_SECONDS)
-    training.max_epochs = MNIST_PRETRAINING
-    training.pretrain()
-    pretrained = training.clock.seconds
-    x = torch.from_numpy(cases.x)
-    before = literal_score(training, x, y, accuracy, 50)
-    training.select()
-    literal = {
-        "seconds": training.clock.seconds,
-        "pretraining": pretrained,
-        "before": before,
-        "score": literal_score(training, x, y, accuracy, 50),
-        "states": training.states,
-    }
+    with threads(1):
+        marks = literal_marks(problem, torch.from_numpy(cases.x), y, 4.0 if quick else LITERAL_MNIST_SECONDS)
     ours: list[dict[str, object]] = []
     for settings in MNIST_LENGTHS[:1] if quick else MNIST_LENGTHS:
         run = ours_until(problem, y, cases, accuracy, 50, 0, hidden=(512, 512), **settings)
         ours.append({"settings": settings, "runs": [run]})
-        print(literal, settings, run, flush=True)
-        if run["score"] >= literal["score"]:
+        print(settings, run, flush=True)
+        if run["score"] >= max(mark["score"] for mark in marks):
             break
-    return {"source": source, "literal": literal, "askless": ours}
+    return {"source": source, "literal": marks[-1], "marks": marks, "askless": ours}
 
 
-LITERAL_MNIST_SECONDS = 120.0
+def literal_marks(problem: Problem, x: torch.Tensor, y: np.ndarray, seconds: float) -> list[dict[str, float]]:
+    """How good the literal loop is on MNIST after so much processor time: after pretraining, each epoch, and all."""
+    training = LiteralTraining(problem, (512, 512), 50, seconds=seconds)
+    marks: list[dict[str, float]] = []
+
+    def mark() -> None:
+        score = literal_score(training, x, y, accuracy, 50)
+        marks.append({"seconds": training.clock.seconds, "score": score, "states": training.states})
+        print(marks[-1], flush=True)
+
+    training.max_epochs = MNIST_PRETRAINING
+    training.pretrain()
+    mark()
+    training.max_epochs = LiteralTraining.max_epochs
+    training.select(mark)
+    mark()
+    return marks
+
+
+LITERAL_MNIST_SECONDS = 3600.0
 MNIST_PRETRAINING = 1  # epochs of the literal loop
 MNIST_LENGTHS: list[dict[str, object]] = [
     {
@@ -253,5 +261,5 @@ MNIST_LENGTHS: list[dict[str, object]] = [
         "weight_decay": 0.1,
         "average": 0.9,
     }
-    for epochs in (1, 2, 4, 8)
+    for epochs in (1, 2, 4, 8, 12, 16, 24, 32)
 ]
