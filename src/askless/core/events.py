@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from askless.core.candidates import Ranking
-from askless.core.schema import Part
+from askless.core.schema import Question
 from askless.core.state import State
 
 __all__ = ["AnswerCodec", "Event", "Moment", "Question"]
@@ -20,17 +20,6 @@ class AnswerCodec(Protocol):
     def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
         """The encoded columns of the feature; None where the answer says nothing (missing, an unseen category)."""
         ...
-
-
-@dataclass(frozen=True)
-class Question:
-    """What to ask: a feature and its price."""
-
-    name: str
-    kind: str  # "number", "category", "boolean" or "group"
-    choices: tuple[Any, ...] | None  # of a category
-    cost: float
-    parts: tuple[Part, ...]  # the columns that make up a group; one otherwise
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class Interview:
     def question(self) -> Question | None:
         """The next question; None when the interview is done."""
         pick = self._now.pick
-        return None if pick < 0 else self._question(pick, self._price(pick))
+        return None if pick < 0 else self._schema.question(pick, self._price(pick))
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -112,7 +112,7 @@ class Interview:
         for pick in picks:  # each costs what it costs after those before it
             index = int(pick[0])
             prices = Progress(state, progress.count, progress.spent, progress.prediction, self._asker, given=given)
-            questions.append(self._question(index, float(prices.prices[0, index])))
+            questions.append(self._schema.question(index, float(prices.prices[0, index])))
             asked = state.asked.copy()
             asked[0, index] = True
             state = State(state.x, asked, state.known)
@@ -241,10 +241,6 @@ class Interview:
         if pick < 0:
             raise InterviewError(f"the interview is done ({self.stop_reason}); there is no question to answer")
         return pick
-
-    def _question(self, index: int, price: float) -> Question:
-        feature = self._schema.features[index]
-        return Question(feature.name, feature.kind, feature.choices, price, feature.parts)
 
     def _prices(self) -> list[float]:
         """(features,) the price of each feature, if it came next."""

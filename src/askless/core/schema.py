@@ -12,7 +12,7 @@ import numpy as np
 from askless.core.grid import Grid
 from askless.hints import did_you_mean
 
-__all__ = ["Feature", "Part", "Schema"]
+__all__ = ["Feature", "Part", "Question", "Schema"]
 
 KINDS = ("number", "category", "boolean", "patch")
 
@@ -58,6 +58,17 @@ class Feature:
     def choices(self) -> tuple[Any, ...] | None:
         """What can be answered, for a category."""
         return None if self.is_group else self.parts[0].choices
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to ask: a feature and its price."""
+
+    name: str
+    kind: str  # "number", "category", "boolean" or "group"
+    choices: tuple[Any, ...] | None  # of a category
+    cost: float
+    parts: tuple[Part, ...]  # the columns that make up a group; one otherwise
 
 
 @dataclass(frozen=True)
@@ -140,6 +151,19 @@ class Schema:
     def prices(self) -> np.ndarray:
         """(features,) the price of each."""
         return np.array([feature.cost for feature in self.features], dtype=np.float64)
+
+    def question(self, index: int, price: float) -> Question:
+        """What to ask for a feature; the same object as long as its price is the same."""
+        question = self._questions.get(index)
+        if question is None or question.cost != price:
+            feature = self.features[index]
+            question = Question(feature.name, feature.kind, feature.choices, price, feature.parts)
+            self._questions[index] = question
+        return question
+
+    @cached_property
+    def _questions(self) -> dict[int, Question]:
+        return {}
 
     def index(self, name: str) -> int:
         """The position of the feature called `name`; the error names the nearest match."""
