@@ -12,10 +12,9 @@ from numpy import fmax
 
 from askless.core.arrays import Array, array_namespace, cached_zeros, constant_like
 from askless.core.state import Answer, Answers, State
+from askless.models.single import SingleCase
 
 __all__ = ["Network", "NetworkLike"]
-
-FAR_BACK = 8  # answers; after more of them a product with the whole input is no slower than one for each
 
 
 class NetworkLike(Protocol):
@@ -103,7 +102,7 @@ class Network:
     def hidden(self, state: State) -> Array:
         """(n, hidden), what `features` gives for the state; (hidden,) for a single case in numpy."""
         if _is_single(state):
-            return self._single(state)[:-1]
+            return self.single.hidden(state)
         if not isinstance(state.x, np.ndarray):
             return self.features(state.x, state.known)
         return self._many(state).copy()
@@ -111,7 +110,7 @@ class Network:
     def outputs(self, state: State) -> Array:
         """(n, outputs), what a call gives for the state; (outputs,) for a single case in numpy."""
         if _is_single(state):
-            return self._single(state).dot(self._later[2])
+            return self.single.outputs(state)
         if not isinstance(state.x, np.ndarray):
             return self(state.x, state.known)
         if state.nothing_known:
@@ -131,46 +130,9 @@ class Network:
         return row
 
     @cached_property
-    def _later(self) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray, np.ndarray]:
-        """For a single case: zeros and weights for each layer between, and those of the last.
-
-        Every hidden layer ends with a one, which stands for the next bias: a call of numpy takes longer than what it
-        computes here.
-        """
-        joined = [np.vstack(pair) for pair in zip(self.weights, self.biases[1:], strict=True)]
-        ones = [np.eye(len(w), 1, 1 - len(w), dtype=w.dtype) for w in joined[:-1]]
-        weights = [*map(np.hstack, zip(joined[:-1], ones, strict=True)), joined[-1]]
-        *between, last = [(np.zeros(len(w), w.dtype), w) for w in weights]
-        return between, *last
-
-    def _single(self, state: State) -> np.ndarray:
-        """(hidden + 1,) the last hidden layer of a single case, and a one."""
-        memo, told = state.memo, state.told
-        h = memo.get(self)
-        if h is None:
-            h = self._sums_after(told) if type(told) is Answer else None
-            if h is None:
-                h = np.append(self._dense(state.x, state.known), np.ones(1, state.x.dtype))
-            memo[self] = h
-        between, zeros, _ = self._later
-        for zero, weight in between:
-            h = fmax(h, zero).dot(weight)
-        last: np.ndarray = fmax(h, zeros)
-        return last
-
-    def _sums_after(self, told: Answer, far: int = FAR_BACK) -> np.ndarray | None:
-        """(hidden + 1,) the first layer's sums of one case, and a one, after an answer: those of the state before
-        and the answer's. None where no state so few answers back has any.
-        """
-        before: np.ndarray | None = told.before.get(self)
-        if before is None:
-            earlier = told.earlier
-            before = self._sums_after(earlier, far - 1) if far > 1 and type(earlier) is Answer else None
-            if before is None:
-                return None
-        sums: np.ndarray = told.values.dot(self._block(told.feature, told.start, told.stop))
-        sums += before
-        return sums
+    def single(self) -> SingleCase:
+        """The network for a single case."""
+        return SingleCase(self.value_weight, self.mask_weight, self.biases, self.weights)
 
     def _many(self, state: State) -> np.ndarray:
         """(n, hidden) the last hidden layer of many cases, in memory that the next call overwrites."""
@@ -195,25 +157,13 @@ class Network:
         added = running.spare[: len(told.rows)]
         for feature, start, stop in told.runs:
             described = told.schema.features[feature]
-            block = self._block(feature, described.start, described.stop)
-            np.dot(told.values[start:stop, : len(block)], block[:, :-1], out=added[start:stop])
+            block = self.single.block(feature, described.start, described.stop)[:, : added.shape[1]]
+            np.dot(told.values[start:stop, : len(block)], block, out=added[start:stop])
         if told.places is None:
             running.sums[told.rows] += added
         else:
             running.sums += np.take(added, told.places, axis=0, out=running.layers[0], mode="clip")
         return running
-
-    def _block(self, feature: int, start: int, stop: int) -> np.ndarray:
-        """(1 + stop - start, hidden + 1) the weights of a feature's mask and its columns; the last unit is left."""
-        block = self._blocks.get(feature)
-        if block is None:
-            rows = np.vstack([self.mask_weight[feature], self.value_weight[start:stop]])
-            block = self._blocks[feature] = np.hstack([rows, np.zeros((len(rows), 1), rows.dtype)])
-        return block
-
-    @cached_property
-    def _blocks(self) -> dict[int, np.ndarray]:
-        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
