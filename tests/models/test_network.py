@@ -9,6 +9,7 @@ import torch
 
 from askless.core import State
 from askless.models import NetPolicy, NetPredictor, Network
+from askless.models.networked import softmax
 
 LIBRARIES = {"numpy": np.asarray, "torch": torch.asarray, "strict": array_api_strict.asarray}
 
@@ -158,3 +159,15 @@ def test_a_policy_and_a_predictor_that_do_not_fit_their_network_are_refused():
         NetPredictor.build({**config, "classes": False}, {**arrays, "prior": np.zeros(2)})
     with pytest.raises(ValueError, match="weights of the spread"):
         NetPredictor.build(config, {**arrays, "prior": np.zeros(2), "spread_weight": np.zeros(4)})
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("temperature", [None, 0.5, 3.0])
+def test_the_softmax_of_a_single_case_is_that_of_many(classes, temperature):
+    logits = np.random.default_rng(0).normal(size=(50, classes), scale=5.0).astype(np.float32)
+    logits[0], logits[1], logits[2] = 0.0, 90.0, np.linspace(-90, 90, classes)
+    many = softmax(logits, None if temperature is None else np.full((50, 1), temperature, np.float32))
+    for row, expected in zip(logits, many, strict=True):
+        single = softmax(row, temperature)
+        assert single.dtype == np.float32
+        np.testing.assert_allclose(single, expected, rtol=1e-5, atol=1e-12)

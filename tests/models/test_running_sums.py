@@ -181,6 +181,88 @@ def test_an_interview_gives_what_dense_products_give(seed, widths, classes, firs
         seen.append(before)
 
 
+class Alone:
+    """A policy or a predictor that nothing can be joined with."""
+
+    def __init__(self, model):
+        self.score, self.predict = getattr(model, "score", None), getattr(model, "predict", None)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    widths=st.lists(st.integers(1, 4), min_size=1, max_size=6),
+    hidden=st.lists(st.integers(1, 6), min_size=1, max_size=3),
+    classes=st.sampled_from([0, 2, 5]),
+    first=st.booleans(),
+    events=st.lists(
+        st.sampled_from(["answer", "answer", "unknown", "later", "tell", "tell nothing", "record", "undo"]),
+        max_size=15,
+    ),
+)
+def test_a_policy_beside_its_predictor_asks_and_predicts_what_both_do_alone(
+    seed, widths, hidden, classes, first, events
+):
+    rng = np.random.default_rng(seed)
+    schema = schema_of(widths)
+    policy, predictor = models(rng, schema, hidden, classes, first)
+    predictor.temperatures = np.linspace(0.5, 2.0, len(schema) + 1).astype(np.float32)
+
+    def described(output, state):
+        spread = predictor.spread(state)
+        return dict(enumerate([*output[0].tolist(), *([] if spread is None else spread.tolist())]))
+
+    def described_alone(output, state):
+        return described(output, State(state.x, state.asked, state.known))
+
+    pair, single = (
+        Interview(Asker(*both, schema), Columns(), stopping=MaxFeatures(5), describe=describe)
+        for both, describe in [
+            ((policy, predictor), described),
+            ((Alone(policy), Alone(predictor)), described_alone),
+        ]
+    )
+    assert pair._both is not None
+    assert single._both is None
+    for event in ["answer", *events]:
+        name = schema.names[rng.integers(len(schema))]
+        value = rng.normal(size=widths[schema.index(name)]).astype(np.float32)
+        for talk in (pair, single):
+            if event.startswith("tell"):
+                talk.tell(name, value if event == "tell" else None)
+            elif event == "record":
+                talk.record({name: value})
+            elif event == "undo":
+                if talk.can_undo:
+                    talk.undo()
+            elif not talk.done and event == "answer":
+                talk.answer(np.resize(value, widths[schema.index(talk.question.name)]))
+            elif not talk.done:
+                getattr(talk, event)()
+        told = []
+        for talk in (pair, single):
+            ranked = [(c.name, c.score) for c in talk.candidates]
+            told.append((talk.question, talk.stop_reason, [n for n, _ in ranked]))
+            told.append(np.array([*talk.prediction.values(), *(s for _, s in ranked)]))
+        assert told[0] == told[2]
+        np.testing.assert_allclose(told[1], told[3], rtol=1e-4, atol=1e-5)
+
+
+def test_who_cannot_be_joined_goes_alone():
+    rng = np.random.default_rng(0)
+    schema = schema_of([1, 2])
+    policy, predictor = models(rng, schema, [4], 2, False)
+
+    class Shifted(NetPolicy):
+        def score(self, state):
+            return super().score(state) + 1.0
+
+    assert policy.beside(predictor) is not None
+    assert policy.beside(Alone(predictor)) is None
+    assert Shifted(policy.network).beside(predictor) is None
+    assert Asker(Alone(policy), predictor, schema).both is None
+
+
 def test_an_interview_gives_what_a_rollout_of_its_case_gives():
     rng = np.random.default_rng(0)
     schema = schema_of([2] * 12)
@@ -246,9 +328,9 @@ def test_pickles_hold_the_weights_only():
     schema = schema_of([1, 2])
     net = network(rng, schema, [4], 2)
     before = pickle.dumps(net)
-    net.outputs(
-        State(np.zeros((1, 3), np.float32), *np.zeros((2, 1, 2), dtype=bool)).answered(
-            0, 0, 1, np.ones(1, np.float32)
-        )
-    )
+    state = State(np.zeros((1, 3), np.float32), *np.zeros((2, 1, 2), dtype=bool))
+    state = state.answered(0, 0, 1, np.ones(1, np.float32))
+    net.outputs(state)
+    predictor = NetPredictor(net, classes=True, prior=np.full(2, 0.5, np.float32))
+    NetPolicy(net).beside(predictor)(state)
     assert pickle.dumps(net) == before

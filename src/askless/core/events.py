@@ -48,4 +48,5 @@ class Moment:
     happened: tuple[str, int, Any, float]  # action, feature, value and cost of the event that led here
     pick: int = -1  # what to ask now
     fired: int = -1  # the rule that stopped the interview
-    ranking: Ranking | None = None  # what the pick was chosen by; None where there was nothing to choose
+    scores: np.ndarray | None = None  # (features,) of the policy, where they were computed alone
+    ranking: Ranking | None = None  # what the pick was chosen by; made when somebody looks, where scores say it all

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ class Interview:
             if plain and asker.precedence is None and not asker.weighs
             else None
         )
+        self._most = min(self._limits or (), default=inf)
+        self._both = None if self._limits is None else asker.both
         allowed = np.ones(len(asker.schema), dtype=bool)
         for name in unavailable:
             allowed[asker.schema.index(name)] = False
@@ -55,11 +58,11 @@ class Interview:
         empty = State(np.zeros((1, asker.schema.n_columns), dtype=np.float32), nothing, nothing)
         fixed = getattr(asker.costs, "fixed", False)
         self._fixed = asker.costs.prices(empty)[0].tolist() if fixed else None
-        output = asker.predictor.predict(empty)
-        ceiling = ceiling_of(allowed, empty.x)
+        ceiling, left, happened = ceiling_of(allowed, empty.x), int(allowed.sum()), ("", -1, None, 0.0)
         self._past: list[Moment] = []
-        self._now = Moment(empty, output, 0, 0.0, ceiling, int(allowed.sum()), (), (), ("", -1, None, 0.0))
-        self._decide()
+        self._now = Moment(empty, np.empty((1, 0)), 0, 0.0, ceiling, left, (), (), happened)
+        self._predict(self._now)
+        self._decide(self._now)
         for name, value in (known or {}).items():
             self.tell(name, value)
         self._given = len(self._past)  # moments that cannot be undone
@@ -70,7 +73,7 @@ class Interview:
     def question(self) -> Question | None:
         """The next question; None when the interview is done."""
         pick = self._now.pick
-        return None if pick < 0 else self._schema.question(pick, self._price(pick))
+        return None if pick < 0 else self._schema.question(pick, self._prices(self._now)[pick])
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -90,14 +93,12 @@ class Interview:
         now = self._now
         if now.pick < 0:
             return ()
-        if now.ranking is None:  # only what was postponed is left
-            progress = self._progress(now.ceiling)
-            now.ranking = ranking_of(progress, narrowed(progress, self._rules)[0])
-        order = now.ranking.order()
+        ranking = now.ranking = now.ranking or self._ranking(now)
+        order = ranking.order()
         if order[0] != now.pick:  # what was postponed comes back in its own order
             order.remove(now.pick)
             order.insert(0, now.pick)
-        return now.ranking.candidates(order[:most], self._schema, self._prices())
+        return ranking.candidates(order[:most], self._schema, self._prices(now))
 
     def batch(self, size: int) -> tuple[Question, ...]:
         """The best features to ask at once, chosen together; `answers` takes the answers. Empty when done."""
@@ -106,7 +107,7 @@ class Interview:
             raise InterviewError(f"the size of a batch is {size!r}; it must be an integer of at least 1")
         if self.done:
             return ()
-        progress = self._progress(self._without_postponed())
+        progress = self._progress(self._now, self._without_postponed(self._now))
         picks, _ = choose_batch(progress, self._rules, int(size))
         questions, given, state = [], progress.given, progress.state
         for pick in picks:  # each costs what it costs after those before it
@@ -189,7 +190,7 @@ class Interview:
         postponed = (*(i for i in now.postponed if i != index), index)
         happened = ("later", index, None, 0.0)
         same = now.state, now.output, now.count, now.spent, now.ceiling, now.left
-        self._enter(Moment(*same, postponed, now.given, happened))
+        self._enter(Moment(*same, postponed, now.given, happened, scores=now.scores))
 
     def tell(self, name: str, value: Any) -> None:
         """Record a value that was not asked for, or correct an earlier answer; it costs nothing."""
@@ -205,17 +206,12 @@ class Interview:
         told = [None if value is None else self._codec.encode_answer(index, value) for index, value in events]
         if not events:
             return
-        before = self._now
-        try:
-            for (index, value), columns in zip(events, told, strict=True):
-                action = "unknown" if columns is None else "answer"
-                self._now = self._after(action, index, columns, value, paid=True)
-            self._now.output = self._predictor.predict(self._now.state)
-            self._decide()
-        except BaseException:
-            self._now = before
-            raise
-        self._past.append(before)
+        moment = self._now
+        for (index, value), columns in zip(events, told, strict=True):
+            action = "unknown" if columns is None else "answer"
+            moment = self._after(moment, action, index, columns, value, paid=True)
+        self._predict(moment)
+        self._enter(moment)
 
     @property
     def can_undo(self) -> bool:
@@ -242,17 +238,14 @@ class Interview:
             raise InterviewError(f"the interview is done ({self.stop_reason}); there is no question to answer")
         return pick
 
-    def _prices(self) -> list[float]:
+    def _prices(self, now: Moment) -> list[float]:
         """(features,) the price of each feature, if it came next."""
         prices: list[float] | None = self._fixed
-        return np.asarray(self._progress(self._now.ceiling).prices)[0].tolist() if prices is None else prices
+        return np.asarray(self._progress(now, now.ceiling).prices)[0].tolist() if prices is None else prices
 
-    def _price(self, index: int) -> float:
-        return self._prices()[index]
-
-    def _progress(self, ceiling: np.ndarray) -> Progress:
+    def _progress(self, now: Moment, ceiling: np.ndarray) -> Progress:
         """Where the interview stands, as rules and cost models see it."""
-        now, given = self._now, None
+        given = None
         if now.given:
             given = np.zeros((1, len(self._schema)), dtype=bool)
             given[0, list(now.given)] = True
@@ -266,18 +259,27 @@ class Interview:
         )
 
     def _advance(self, action: str, index: int, columns: np.ndarray | None, value: Any, *, paid: bool) -> None:
-        moment = self._after(action, index, columns, value, paid=paid)
-        moment.output = self._predictor.predict(moment.state)
+        moment = self._after(self._now, action, index, columns, value, paid=paid)
+        self._predict(moment)
         self._enter(moment)
 
-    def _after(self, action: str, index: int, columns: np.ndarray | None, value: Any, *, paid: bool) -> Moment:
+    def _predict(self, moment: Moment) -> None:
+        """Fill in the prediction, and the scores where they come along with it."""
+        if self._both is None:
+            moment.output = self._predictor.predict(moment.state)
+        else:
+            moment.output, moment.scores = self._both(moment.state)
+
+    def _after(
+        self, now: Moment, action: str, index: int, columns: np.ndarray | None, value: Any, *, paid: bool
+    ) -> Moment:
         """The moment after an event, with the prediction of the moment before."""
-        now, feature = self._now, self._schema.features[index]
-        price = self._price(index) if paid else 0.0
+        feature = self._schema.features[index]
+        price = self._prices(now)[index] if paid else 0.0
         ceiling, left = now.ceiling, now.left
         if ceiling[index] > 0.0:
             ceiling, left = ceiling.copy(), left - 1
-            ceiling[index] = -np.inf
+            ceiling[index] = -inf
             state = now.state.answered(index, feature.start, feature.stop, columns)
         else:  # told before, or unavailable
             state = now.state.corrected(index, feature.start, feature.stop, columns)
@@ -290,42 +292,34 @@ class Interview:
         return Moment(state, now.output, count, spent, ceiling, left, postponed, given, happened)
 
     def _enter(self, moment: Moment) -> None:
-        """Make `moment` the present one and decide what to ask."""
-        before = self._now
+        """Decide what to ask, and make `moment` the present one."""
+        self._decide(moment)
+        self._past.append(self._now)
         self._now = moment
-        try:
-            self._decide()
-        except BaseException:
-            self._now = before
-            raise
-        self._past.append(before)
 
-    def _decide(self) -> None:
-        now = self._now
+    def _decide(self, now: Moment) -> None:
         if self._limits is None:
             self._decide_fully(now)
-            return
-        for i, limit in enumerate(self._limits):
-            if now.count >= limit:
-                now.fired = i
-                return
-        if now.left:
-            now.pick = (
-                now.postponed[0]  # what was postponed comes back, the longest postponed first
-                if now.left == len(now.postponed)
-                else self._choose(now)
-            )
+        elif now.count >= self._most:
+            now.fired = next(i for i, limit in enumerate(self._limits) if now.count >= limit)
+        elif now.left == len(now.postponed):  # what was postponed comes back, the longest postponed first
+            now.pick = now.postponed[0] if now.left else -1
+        else:  # neither prices nor rules have a say
+            if now.scores is None:
+                now.scores = self._policy.score(now.state)[0]
+            now.pick = choose(now.scores, self._without_postponed(now))
 
-    def _choose(self, now: Moment) -> int:
-        """What to ask where neither prices nor rules have a say."""
-        ceiling = self._without_postponed() if now.postponed else now.ceiling
-        scores = self._policy.score(now.state)[0]
-        now.ranking = Ranking(ceiling, scores, scores if self._asker.informative else None)
-        return choose(scores, ceiling)
+    def _ranking(self, now: Moment) -> Ranking:
+        """What could be asked, where the decision did not need to know."""
+        scores = now.scores
+        if scores is not None:
+            return Ranking(self._without_postponed(now), scores, scores if self._asker.informative else None)
+        progress = self._progress(now, now.ceiling)  # only what was postponed is left
+        return ranking_of(progress, narrowed(progress, self._rules)[0])
 
     def _decide_fully(self, now: Moment) -> None:
         """With prices, precedence and rules of any kind."""
-        progress = self._progress(now.ceiling)
+        progress = self._progress(now, now.ceiling)
         ceiling, fired = narrowed(progress, self._rules)
         now.fired = int(fired[0])
         open_ = ceiling[0] > 0
@@ -339,11 +333,10 @@ class Interview:
         ranking = now.ranking = ranking_of(progress, np.where(others[None], ceiling, -np.inf))
         now.pick = int(pick_best(ranking.scores[None], ranking.ceiling[None])[0])
 
-    def _without_postponed(self) -> np.ndarray:
+    def _without_postponed(self, now: Moment) -> np.ndarray:
         """(features,) the ceiling without what was postponed, unless nothing else is left."""
-        now = self._now
         if not now.postponed or now.left == len(now.postponed):
             return now.ceiling
         ceiling = now.ceiling.copy()
-        ceiling[list(now.postponed)] = -np.inf
+        ceiling[list(now.postponed)] = -inf
         return ceiling

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from askless.core.arrays import Array
 from askless.core.costs import CostModel, Uniform
 from askless.core.precedence import Precedence
@@ -16,6 +18,10 @@ from askless.core.schema import Schema
 from askless.core.state import State
 
 __all__ = ["Asker", "Progress"]
+
+
+Both = Callable[[State], tuple[np.ndarray, np.ndarray]]
+"""The prediction (1, outputs) and the scores (features,) of a single case, in numpy, from its state."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,12 @@ class Asker:
     def informative(self) -> bool:
         """Whether scores are information, so that a ratio to a price has a meaning."""
         return bool(getattr(self.policy, "informative", False))
+
+    @cached_property
+    def both(self) -> Both | None:
+        """Predictor and policy in one go; None where they have to be called one after the other."""
+        beside = getattr(self.policy, "beside", None)
+        return None if beside is None else beside(self.predictor)
 
     @cached_property
     def weighs(self) -> bool:

@@ -15,7 +15,8 @@ __all__ = ["Policy", "Predictor", "TruthPolicy", "refuse_truth"]
 class Policy(Protocol):
     """Scores what could be asked next. It never selects, forbids, pays or stops: the roll-out does.
 
-    A policy need not care about features that were asked already or cannot be had; their scores are ignored.
+    A policy need not care about features that were asked already or cannot be had; their scores are ignored. One that
+    shares work with some predictors may have `beside(predictor)`, which gives what `Asker.both` describes, or None.
 
     >>> import numpy as np
     >>> from askless.core import Cases, MaxFeatures, Schema, rollout

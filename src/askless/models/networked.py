@@ -11,6 +11,7 @@ from askless.core.arrays import Array, array_namespace, constant_like
 from askless.core.state import Answer, State
 from askless.models.convolutional import ConvNetwork
 from askless.models.network import Network, NetworkLike
+from askless.models.single import SingleCase
 
 __all__ = ["NetPolicy", "NetPredictor", "build_network"]
 
@@ -38,6 +39,15 @@ class NetPolicy:
         """(n, features), higher is asked sooner."""
         scores = self.network.outputs(state)
         return scores[None] if type(state.told) is Answer else or_else(self.first, scores, state)
+
+    def beside(self, predictor: object) -> Pair | None:
+        """The policy and a predictor in one go, for a single case; None where they have to go alone."""
+        if type(self) is not NetPolicy or type(predictor) is not NetPredictor:
+            return None
+        mine, other = self.network, predictor.network
+        if not isinstance(mine, Network) or not isinstance(other, Network):
+            return None
+        return Pair(self, predictor, mine.single, other.single)
 
     def config(self) -> dict[str, Any]:
         """That of the network."""
@@ -88,8 +98,12 @@ class NetPredictor:
 
     def predict(self, state: State) -> Array:
         """(n, classes) probabilities, or (n, 1) means."""
-        outputs = self.network.outputs(state)
-        told = softmax(outputs, self._temperature(state, outputs)) if self.classes else self._mean(outputs)
+        return self.from_outputs(self.network.outputs(state), state)
+
+    def from_outputs(self, outputs: Array, state: State) -> Array:
+        """What `predict` makes of the network's outputs."""
+        temperature = None if self.temperatures is None else self._temperature(state, outputs)
+        told = softmax(outputs, temperature) if self.classes else self._mean(outputs)
         return told[None] if type(state.told) is Answer else or_else(self.prior, told, state)
 
     def _mean(self, outputs: Array) -> Array:
@@ -157,6 +171,30 @@ class NetPredictor:
         )
 
 
+class Pair:
+    """A policy and a predictor of dense networks in one go, for a single case."""
+
+    def __init__(self, policy: NetPolicy, predictor: NetPredictor, mine: SingleCase, other: SingleCase) -> None:
+        self._policy, self._predictor, self._mine, self._other = policy, predictor, mine, other
+        self._first, self._split = mine.first_beside(other), len(mine.blank)
+
+    def __call__(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """The prediction (1, outputs) and the scores (features,): what `predict` and `score` give."""
+        first, split, predictor = self._first(state), self._split, self._predictor
+        if type(state.told) is not Answer:  # perhaps nothing is known
+            self._share(state)
+            return predictor.predict(state), self._policy.score(state)[0]
+        if predictor.spread_weight is not None:  # which needs the hidden layer
+            self._share(state)
+        outputs = self._other.from_first(first[split:])
+        return predictor.from_outputs(outputs, state), self._mine.from_first(first[:split])
+
+    def _share(self, state: State) -> None:
+        """Let each network find its part of the sums."""
+        sums, memo = state.memo[self._first], state.memo
+        memo[self._mine.first], memo[self._other.first] = sums[: self._split], sums[self._split :]
+
+
 def known_count(state: State) -> int | np.ndarray:
     """How many features are known: (n,) of many cases, a number of a single one, counted on from answer to answer."""
     told, since = state.told, 0
@@ -202,16 +240,21 @@ def softmax(logits: Array, temperature: Array | float | None = None) -> Array:
         raised = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
         return raised / xp.sum(raised, axis=1, keepdims=True)
     if logits.ndim == 1:  # a single case: Python is faster than five calls of numpy
-        numbers = logits.tolist()
-        most = max(numbers)
-        if temperature is None:
-            powers = [exp(number - most) for number in numbers]
-        else:
-            powers = [exp((number - most) / temperature) for number in numbers]
-        total = sum(powers)
-        return np.array([power / total for power in powers], logits.dtype)
+        return np.array(_softmax(logits.tolist(), 1.0 if temperature is None else temperature), logits.dtype)
     across = np.ascontiguousarray((logits if temperature is None else logits / temperature).T)
     across -= across.max(axis=0)  # (outputs, n): numpy works along long rows
     np.exp(across, out=across)
     across /= across.sum(axis=0)
     return across.T
+
+
+def _softmax(logits: list[float], temperature: float) -> list[float]:
+    if len(logits) == 2:  # the commonest case, with the same arithmetic
+        left, right = logits
+        power = exp(-abs(left - right) / temperature)  # of the lower one; that of the higher is 1
+        low, high = power / (1.0 + power), 1.0 / (1.0 + power)
+        return [high, low] if left > right else [low, high]
+    most = max(logits)
+    powers = [exp((logit - most) / temperature) for logit in logits]
+    total = sum(powers)
+    return [power / total for power in powers]
