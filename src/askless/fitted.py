@@ -137,7 +137,7 @@ class FittedModel:
     def describe(self, output: np.ndarray, state: State) -> dict[Any, float]:
         """The prediction of a batch of one, in words: {class: probability}, or {"mean": .., "sd": ..}."""
         if self.task == "classification":
-            return dict(zip(self.classes, output[0].tolist(), strict=True))
+            return dict(zip(self.classes, output.tolist()[0], strict=True))
         told = {"mean": float(output[0, 0])}
         spread = getattr(self.predictor, "spread", None)
         sd = None if spread is None else spread(state)

@@ -165,14 +165,15 @@ class _Next(State):
     def after_answer(cls, before: State, feature: int, start: int, stop: int, values: np.ndarray | None) -> _Next:
         """The state after an answer in the columns from start to stop; None tells nothing."""
         self = object.__new__(cls)
+        own = self.__dict__
+        own["_made"], own["_answer"] = None, (before, feature, start, stop, values)
         if values is None:
-            self.__dict__.update(told=before.told, memo=before.memo, _made=None, _answer=(before, feature, 0, 0, ()))
+            own["told"], own["memo"] = before.told, before.memo
             return self
         told = np.empty(1 + stop - start, dtype=values.dtype)
         told[0] = 1.0
         told[1:] = values
-        answer = Answer(before.memo, before.told, feature, start, stop, told)
-        self.__dict__.update(told=answer, memo={}, _made=None, _answer=(before, feature, start, stop, values))
+        own["told"], own["memo"] = Answer(before.memo, before.told, feature, start, stop, told), {}
         return self
 
     def __len__(self) -> int:
@@ -199,9 +200,10 @@ class _Next(State):
                 answers.append(answer)
             made = state.x.copy(), state.asked.copy(), state.known.copy()
             for feature, start, stop, values in reversed(answers):
-                made[0][0, start:stop] = values
                 made[1][0, feature] = True
-                made[2][0, feature] = stop > start
+                if values is not None:
+                    made[0][0, start:stop] = values
+                    made[2][0, feature] = True
             self.__dict__.update(_made=made, _answer=None)
         return made
 

@@ -6,10 +6,10 @@ in the user's units.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_right
+from math import log1p
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -164,6 +164,7 @@ class SignedLog(Channel):
         if not scale > 0.0:
             raise ValueError(f"a scale is {scale!r}")
         self.median, self.scale = median, scale
+        self._middle, self._unit = 0.5 * median, 0.5 * scale
 
     @classmethod
     def fit(cls, half: np.ndarray) -> Self:
@@ -179,19 +180,18 @@ class SignedLog(Channel):
     def __call__(self, half: np.ndarray) -> np.ndarray:
         """0 at the median, log(4) one interquartile range above it."""
         with np.errstate(over="ignore"):
-            u = (half - 0.5 * self.median) / (0.5 * self.scale)
+            u = (half - self._middle) / self._unit
         np.clip(u, -_FAR, _FAR, out=u)
         return np.asarray(np.sign(u) * np.log1p(LOG_SLOPE * np.abs(u)))
 
     def one(self, half: float) -> float:
         """0 at the median, log(4) one interquartile range above it."""
-        scale = 0.5 * self.scale
-        if scale == 0.0:  # it is next to nothing, and Python does not divide by 0
+        if self._unit == 0.0:  # it is next to nothing, and Python does not divide by 0
             return super().one(half)
-        u = min(max((half - 0.5 * self.median) / scale, -_FAR), _FAR)
+        u = (half - self._middle) / self._unit
         if u < 0.0:
-            return -math.log1p(LOG_SLOPE * -u)
-        return math.log1p(LOG_SLOPE * u) if u > 0.0 else 0.0
+            return -log1p(LOG_SLOPE * min(-u, _FAR))
+        return log1p(LOG_SLOPE * min(u, _FAR))
 
     def to_json(self) -> dict[str, Any]:
         """The median and the scale."""
