@@ -11,7 +11,7 @@ from askless.methods import Greedy, Value
 from askless.theory import problems
 
 SHORT = {"epochs": 20, "pretrain_epochs": 15, "hidden": (64, 64)}
-QUICK = {"value": Value(**SHORT), "greedy": Greedy(**SHORT)}
+QUICK = {"value": Value(**SHORT | {"epochs": 40}), "greedy": Greedy(**SHORT)}
 NAMES = ("noisy_tests", "decision_tree", "panels")
 SHARES = (0.15, 0.3, 0.45, 0.6, 0.8)  # of what everything costs
 
