@@ -18,7 +18,7 @@ check: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist worksteal
 
-bench: $(READY)  ## how fast training, roll-outs and one question are; writes docs/performance.md, takes most of an hour
+bench: $(READY)  ## how fast training, roll-outs and one question are; writes docs/performance.md, takes two hours
 	$(BIN)/python benchmarks/speed.py
 
 service-load: $(READY)  ## requests a second of the service with wrk (apt-get install wrk); twenty minutes; writes its lines in docs/performance.md

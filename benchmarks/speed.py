@@ -1,6 +1,6 @@
 """How fast askless is, side by side with a literal Algorithm 1 and eager torch, in one run on one machine.
 
-    make bench                       everything: most of an hour on two cores; writes docs/performance.md, its
+    make bench                       everything: two hours on two cores; writes docs/performance.md, its
                                      figure, and docs/results/performance.json
     python benchmarks/speed.py --quick --output DIR            every measurement in small, under two minutes
     python benchmarks/speed.py --only rollouts one_question    some measurements; the others are kept from before

@@ -27,7 +27,6 @@ class NumberCodec(PartCodec):
 
     def __init__(self, part: Part, channels: tuple[Standardised, ...]) -> None:
         self.part, self.channels = part, channels
-        self._by_hand = [(each.channel.one, each.mean, each.sd) for each in channels]  # `Standardised.one`, unfolded
 
     @classmethod
     def fit(cls, column: Column) -> Self:
@@ -66,7 +65,7 @@ class NumberCodec(PartCodec):
         """The channels of a plain number in plain Python; all else goes the long way."""
         if (type(cell) is float or type(cell) is int) and -LARGEST <= cell <= LARGEST:
             half = half_of(cell)
-            return [(one(half) - mean) / sd for one, mean, sd in self._by_hand]
+            return [channel.one(half) for channel in self.channels]
         return super().encode_one(cell)
 
     def to_json(self) -> dict[str, Any]:

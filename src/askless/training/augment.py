@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import radians
 
 import torch
@@ -124,13 +126,19 @@ def late_tilts(grid: Grid) -> Views:
     return Views(grid, maps, torch.zeros(len(maps), 2), edge_repeats=True, nearby=nearby, starts=TILTS)
 
 
+VIEWS: dict[str, Callable[[Grid], Views]] = {
+    "crops": partial(crops, flips=False),
+    "crops+flips": partial(crops, flips=True),
+    "tilts": tilts,
+    "late_tilts": late_tilts,
+}
+
+
 def views_for(grid: Grid | None, augment: str, *, complete: bool) -> Views | None:
-    """What the setting `augment` means: None for "none"; "crops", "crops+flips", "tilts" or "late_tilts"."""
+    """What the setting `augment` means: None for "none", or the views of that name."""
     if augment == "none":
         return None
     assert grid is not None  # `Method.fit` refuses tables
     if not complete:
         raise ValueError(f"augment is {augment!r}, which needs images without missing pixels")
-    if augment in ("tilts", "late_tilts"):
-        return tilts(grid) if augment == "tilts" else late_tilts(grid)
-    return crops(grid, flips=augment == "crops+flips")
+    return VIEWS[augment](grid)
