@@ -79,7 +79,7 @@ def test_loss_is_the_loss_of_the_pick_less_the_expected_gain_over_the_policy(mak
     module = make_module(problem)
     rows, states = some_states(problem)
     gumbel = GumbelBank(12, 3, torch.Generator().manual_seed(0), 0)
-    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, None, exact_first=False)
+    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, None, candidates=6, exact_first=False)
     loss, pick = learner._gradients(states, states.first_rows(0), 1.0)
 
     total = 0.0
@@ -110,7 +110,9 @@ def test_dropout_leaves_units_out_of_both_networks(make_problem, make_module):
     for dropout in (None, Dropout(0.5, torch.Generator().manual_seed(0), 0)):
         module = make_module(problem)
         gumbel = GumbelBank(12, 3, torch.Generator().manual_seed(0), 0)
-        learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, dropout, exact_first=False)
+        learner = ExpectedLearner(
+            module, problem, chains_of(problem), gumbel, dropout, candidates=6, exact_first=False
+        )
         learner.gradients(torch.arange(12), 1.0)
         weights = [net.head.gradients()[0][0] for net in (module.policy, module.predictor)]  # (outputs, 8) each
         idle.append([int((weight == 0).all(axis=0).sum()) for weight in weights])
@@ -129,7 +131,7 @@ def test_on_one_trunk_the_policy_s_pass_is_a_lesson_for_the_predictor_too():
     module = conv_pair(grid, 3, "conv_tiny", shared=True, generator=torch.Generator().manual_seed(0)).double()
     literal = copy.deepcopy(module)
     gumbel = GumbelBank(12, 2, torch.Generator().manual_seed(0), 0)
-    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, None, exact_first=False)
+    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, None, candidates=6, exact_first=False)
     rows = problem.tensors("train")
     asked = torch.tensor([[1, 0], [0, 1], [0, 0]], dtype=torch.uint8).repeat(4, 1)
     states = States(rows.x.double(), rows.y, asked)

@@ -89,7 +89,7 @@ def test_expected_gradient_of_the_gain_for_the_money(make_problem, make_module):
     gumbel = gumbel_noise(len(rows), 3, generator=torch.Generator().manual_seed(1)).double()
     chains = learner_with(problem, module, []).chains
     bank = learner_with(problem, module, [gumbel]).gumbel
-    learner = ExpectedLearner(module, problem, chains, bank, None, exact_first=False)
+    learner = ExpectedLearner(module, problem, chains, bank, None, candidates=6, exact_first=False)
     learner._gradients(states, states.first_rows(0), 1.0)
 
     columns = torch.from_numpy(problem.schema.column_feature)

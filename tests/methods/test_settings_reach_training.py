@@ -49,10 +49,11 @@ def test_an_expected_schedule_has_dropout_and_no_temperature(problem, monkeypatc
     class Noted(ExpectedLearner):
         def __init__(self, *parts, **settings):
             super().__init__(*parts, **settings)
-            made.append(self.dropout)
+            made.append((self.dropout, self.candidates))
 
     monkeypatch.setattr(greedy_fitting, "ExpectedLearner", Noted)
-    fitted = Greedy(**SHORT, schedule="expected", dropout=0.25).fit(problem, seed=0, progress=Silent())
-    assert [dropout and dropout.rate for dropout in made] == [0.25, None]  # the schedule's, and the polish's
+    fitted = Greedy(**SHORT, schedule="expected", dropout=0.25, candidates=3).fit(problem, seed=0, progress=Silent())
+    assert [dropout and dropout.rate for dropout, _ in made] == [0.25, None]  # the schedule's, and the polish's
+    assert [candidates for _, candidates in made] == [3, 3]
     assert {row["phase"] for row in fitted.history} == {"pretraining", "policy", "polish"}
     assert not any("temperature" in row for row in fitted.history)

@@ -168,7 +168,7 @@ def test_one_more_feature_is_as_if_it_were_known():
         for j in range(2):
             mask = known[row : row + 1].clone()
             mask[0, features[row, j]] = max(mask[0, features[row, j]], gives[row, j])
-            alone = net.evaluated(masked_inputs(x[row : row + 1], mask, LAYOUT))
+            alone = net.roughly(masked_inputs(x[row : row + 1], mask, LAYOUT))
             torch.testing.assert_close(found[row, j], alone[0], rtol=1e-5, atol=1e-5)
 
 
@@ -188,6 +188,9 @@ def test_only_training_is_in_sixteen_bits():
     evaluated = exact.evaluated(inputs.double())
     torch.testing.assert_close(net.evaluated(inputs), evaluated.float(), rtol=0, atol=1e-5)
     with one_thread():
+        rough = net.roughly(inputs)
+        assert not torch.equal(rough, net.evaluated(inputs))
+        torch.testing.assert_close(rough, evaluated.float(), rtol=0, atol=0.02 * float(evaluated.abs().max()))
         run, true = net(inputs), exact(inputs.double())
         assert run.outputs.dtype == torch.float32
         g = torch.randn(run.outputs.shape, generator=torch.Generator().manual_seed(1))

@@ -58,6 +58,10 @@ class MaskedNet(nn.Module):
     def evaluated(self, inputs: Tensor) -> Tensor:
         """(b, outputs) as in use: without dropout, batches or gradients, from what `masked_inputs` made."""
 
+    def roughly(self, inputs: Tensor) -> Tensor:
+        """(b, outputs) as `evaluated`, if need be in the precision of training: to compare sets with one another."""
+        return self.evaluated(inputs)
+
     def one_more(self, inputs: Tensor, x: Tensor, features: Tensor, mask: Tensor, layout: Layout) -> Tensor:
         """(b, m, outputs) if one of the features (b, m) were known as well, as in use.
 
@@ -71,7 +75,7 @@ class MaskedNet(nn.Module):
             told = torch.maximum(known[some].gather(1, features[some]), mask[some])  # (s, m)
             each = known[some][:, None, :].repeat(1, m, 1).scatter_(2, features[some][:, :, None], told[:, :, None])
             values = x[some].repeat_interleave(m, dim=0)
-            parts.append(self.evaluated(masked_inputs(values, each.view(len(values), -1), layout)))
+            parts.append(self.roughly(masked_inputs(values, each.view(len(values), -1), layout)))
         return torch.cat(parts).view(b, m, -1)
 
     @abstractmethod

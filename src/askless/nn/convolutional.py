@@ -67,21 +67,29 @@ class ConvNet(MaskedNet):
 
     def evaluated(self, inputs: Tensor) -> Tensor:
         """(b, outputs) by the running statistics of the normalisation."""
-        return torch.cat([self.headed(part).to(inputs.dtype) for part in self.maps(inputs)]).cpu()
+        return self._evaluated(inputs, training=False)
+
+    def roughly(self, inputs: Tensor) -> Tensor:
+        """(b, outputs) as `evaluated`, in sixteen bits where training is: half the time."""
+        return self._evaluated(inputs, training=True)
+
+    def _evaluated(self, inputs: Tensor, *, training: bool) -> Tensor:
+        maps = self.maps(inputs, training=training)
+        return torch.cat([self.headed(part, training=training).to(inputs.dtype) for part in maps]).cpu()
 
     @torch.no_grad()
-    def maps(self, inputs: Tensor) -> list[Tensor]:
+    def maps(self, inputs: Tensor, *, training: bool = False) -> list[Tensor]:
         """The trunk's maps (some, width, rows, columns) of some rows after another, in use."""
         self.eval()
         runs = torch.split(inputs, AT_ONCE if self.device.type == "cpu" else AT_ONCE_ON_GPU)
-        with self.precision():
+        with self.precision(training=training):
             return [self.trunk(self.pixels(run.to(self.device))) for run in runs]
 
     @torch.no_grad()
-    def headed(self, h: Tensor) -> Tensor:
+    def headed(self, h: Tensor, *, training: bool = False) -> Tensor:
         """(some, outputs) from a map, in use."""
         self.eval()
-        with self.precision():
+        with self.precision(training=training):
             outputs: Tensor = self.head(h)
         return outputs
 

@@ -119,7 +119,7 @@ class ChainLearner(ABC):
 
     def _outputs_now(self, states: States, inputs: Tensor) -> Tensor:
         """(b, outputs) what the predictor says before another answer; where nothing is known, the prior."""
-        outputs = self.module.predictor.evaluated(inputs)
+        outputs = self.module.predictor.roughly(inputs)
         empty = ~states.known.any(dim=1, keepdim=True)
         return torch.where(empty, self.problem.prior_outputs.to(outputs.dtype), outputs)
 

@@ -12,16 +12,30 @@ import torch
 from torch import Tensor
 
 from askless.methods.greedy.learner import GreedyLearner
-from askless.training import States, candidate_gains, price_rates, revealed
+from askless.nn import Dropout, GumbelBank, PolicyPredictor
+from askless.training import Chains, Problem, States, candidate_gains, price_rates, revealed
 
-__all__ = ["CANDIDATES", "ExpectedLearner"]
+__all__ = ["ExpectedLearner"]
 
-CANDIDATES = 6
 SHARPNESS = 2.0  # the policy's logits are multiplied by it, so that close choices are told apart
 
 
 class ExpectedLearner(GreedyLearner):
     """Trains the policy by the expected gain among candidates that it draws, the predictor on what was picked."""
+
+    def __init__(
+        self,
+        module: PolicyPredictor,
+        problem: Problem,
+        chains: Chains,
+        gumbel: GumbelBank,
+        dropout: Dropout | None,
+        *,
+        candidates: int,
+        exact_first: bool,
+    ) -> None:
+        super().__init__(module, problem, chains, gumbel, dropout, exact_first=exact_first)
+        self.candidates = min(candidates, len(problem.schema))
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         rows, b = self.rows, len(states.x)
@@ -51,5 +65,5 @@ class ExpectedLearner(GreedyLearner):
             empty = ~states.known.any(dim=1, keepdim=True)
             perturbed = torch.where(empty, self.first, perturbed)
         perturbed = torch.where(states.blocked > 0, -torch.inf, perturbed)
-        best, candidates = perturbed.topk(min(CANDIDATES, logits.shape[1]), dim=1)
+        best, candidates = perturbed.topk(self.candidates, dim=1)
         return candidates, best > -torch.inf

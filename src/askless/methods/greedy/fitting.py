@@ -63,7 +63,15 @@ def fit_greedy(
         exact_first = method.first == "exact"
 
         def expected(with_dropout: Dropout | None) -> ExpectedLearner:
-            return ExpectedLearner(module, problem, chains, gumbel, with_dropout, exact_first=exact_first)
+            return ExpectedLearner(
+                module,
+                problem,
+                chains,
+                gumbel,
+                with_dropout,
+                candidates=method.candidates,
+                exact_first=exact_first,
+            )
 
         learner: GreedyLearner
         if method.schedule == "expected":

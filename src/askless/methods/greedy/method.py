@@ -49,6 +49,7 @@ class Greedy(NetMethod):
     stages : how many temperatures a staged schedule has, geometrically spaced.
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation, dropout or
         weight decay; after an "expected" schedule it adds little.
+    candidates : how many features the expected loss compares in each training state, those that the policy draws.
     epochs : passes over the states (at most, in each stage); None picks enough of them for a thousand steps.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     states_per_row : how many partial records each training row keeps, where training is long enough to walk them all
@@ -69,6 +70,7 @@ class Greedy(NetMethod):
         "schedule": Choice(("annealed", "staged", "expected")),
         "temperatures": Pair(),
         "stages": Number(1, whole=True),
+        "candidates": Number(2, whole=True),
         "pretrain_epochs": Number(0, whole=True, or_none=True),
         "states_per_row": Number(1, whole=True),
         "walks": Number(1, whole=True),
@@ -84,6 +86,7 @@ class Greedy(NetMethod):
     schedule: Literal["annealed", "staged", "expected"] = "annealed"
     temperatures: tuple[float, float] = (1.0, 0.1)
     stages: int = 5
+    candidates: int = 6
     polish: bool = True
     pretrain_epochs: int | None = None
     states_per_row: int = 4
