@@ -1,12 +1,14 @@
 """The value method: its gradients against autograd, its values against exact ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from scipy.stats import spearmanr
 
 from askless import DynamicClassifier, DynamicRegressor
-from askless.core import State
+from askless.core import PerFeature, State
 from askless.datasets import load_dataset
 from askless.methods import Value
 from askless.methods.value.learner import ValueLearner
@@ -97,6 +99,18 @@ def test_candidates_are_distinct_open_and_led_by_the_best(make_problem, make_mod
     tried = torch.zeros(9)
     tried.index_add_(0, candidates[:, 2:][open_[:, 2:]], torch.ones(int(open_[:, 2:].sum())))
     assert (tried > 0).all()  # any feature may be among the others
+
+
+def test_half_of_the_states_go_for_the_money_and_half_for_information(make_problem, make_module):
+    problem = replace(make_problem((1, 1, 1), n=400), costs=PerFeature(np.array([4.0, 1.0, 9.0])))
+    learner = learner_of(problem, make_module(problem), candidates=2)
+    rows = problem.tensors("train")
+    states = States(rows.x, rows.y, torch.zeros(len(rows), 3, dtype=torch.uint8))
+    # 0.3 for 4 and 0.2 for 1: the latter is more for the money, 0.2 / sqrt(1) against 0.3 / sqrt(4).
+    values = torch.tensor([0.3, 0.2, 0.1], dtype=rows.x.dtype).expand(len(rows), -1)
+    led = learner._candidates(states, values)[0][:, 0]
+    assert set(led.tolist()) == {0, 1}
+    assert float((led == 1).double().mean()) == pytest.approx(0.5, abs=0.15)
 
 
 def values_and_truth(name, **settings):

@@ -20,6 +20,10 @@ from askless.training import (
 
 __all__ = ["ValueLearner"]
 
+# Share of the training states that ask for the money's sake. In the others the most informative questions come first,
+# dear or not, else few states know all of them and predictions where money is plenty suffer.
+HEEDED = 0.5
+
 
 class ValueLearner(ChainLearner):
     """Trains the value network by the squared error of its values, and the predictor on what was asked.
@@ -80,7 +84,8 @@ class ValueLearner(ChainLearner):
         )
         rates = price_rates(self.problem, states)
         if rates is not None:  # what is asked in use: the most for the money
-            scores = scores * rates
+            heeds = torch.rand(len(scores), 1, generator=self.chains.generator) < HEEDED
+            scores = torch.where(heeds, scores * rates, scores)
         good = max(1, self.candidates // 2)
         best = torch.where(closed, -torch.inf, scores).topk(good, dim=1).indices
         lottery = torch.rand(values.shape, generator=self.chains.generator).to(values.dtype)
