@@ -7,7 +7,6 @@ from askless.cli.session import HELP, Session, known_values, parse_value
 from askless.cli.views import choices_of, foretold, picture, reasons, shown_value, summary, title
 from askless.cli.wording import Wording
 from askless.core.schema import Part
-from askless.exceptions import InterviewError
 from askless.methods import FixedOrder
 from askless.persistence import read_model
 from tests.cli.cli_helpers import spawn
@@ -134,18 +133,13 @@ STARS = Part("stars", "category", choices=(1, 3, 10))
         (Part("n", "number"), "2.5", 2.5),
         (Part("n", "number"), "36,6", 36.6),
         (Part("n", "number"), "-0,125", -0.125),
-        (Part("n", "number"), "1,250.5", "1,250.5"),  # which the encoder refuses
+        (Part("n", "number"), "1,250", "1,250"),  # 1.25 or 1250? The encoder refuses it
         (Part("n", "number"), "tall", "tall"),
         (Part("b", "boolean"), "Yes", "Yes"),
     ],
 )
 def test_what_a_text_means(part, text, value):
     assert parse_value(part, text) == value
-
-
-def test_a_comma_that_may_separate_thousands():
-    with pytest.raises(InterviewError, match=r"'1,250' may be 1\.250 or 1250"):
-        parse_value(Part("n", "number"), "1,250")
 
 
 @pytest.mark.parametrize(

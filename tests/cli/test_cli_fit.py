@@ -9,8 +9,9 @@ import pytest
 from safetensors import safe_open
 
 from askless import load
+from askless.cli.remarks import copied_columns, remarks
 from askless.cli.settings import configured_method
-from askless.cli.tables import ParquetFile, copied_columns
+from askless.cli.tables import ParquetFile
 from askless.cli.target import choose_task
 from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, messy_frame
 
@@ -148,6 +149,30 @@ def test_columns_that_are_copies_are_told(run, tmp_path):
     words = ["--method", "fixed_order", "--groups", tmp_path / "groups.json"]
     done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", *words)
     assert "copy of a:" not in done.out  # they are one question
+
+
+def test_what_looks_odd_is_told(run, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "clinic": ["North"] * 120,
+            "crp": [3.5, 80.0, -999.0, 12.0] * 30,
+            "age": [5, 99, 41, 62] * 30,  # 99 is an age
+            "flag": [0.0, 1.0] * 60,
+            "once": [1.0] * 60 + [2.0] * 59 + [-999.0],
+        }
+    )
+    y = pd.Series(["home", "ward", "Home ", "ward"] * 30, name="outcome")
+    told = [
+        "clinic is North in every row, and tells nothing: --drop clinic",
+        "crp is -999 in 30 rows, far from its other values: --na -999 if that is none",
+        "outcome is 'Home ' or 'home': classes of their own, though spelled alike",
+    ]
+    assert list(remarks(frame, y)) == told
+    frame.assign(outcome=y.str.strip()).to_csv(tmp_path / "t.csv", index=False)
+    words = ["--target", "outcome", "-o", tmp_path / "m.askless", "--method", "fixed_order"]
+    done = run("fit", tmp_path / "t.csv", *words)
+    assert all(each in done.out for each in told[:2])
+    assert "outcome is 'Home' or 'home'" in done.out
 
 
 def test_a_checkpoint_of_other_settings_is_refused(run, table, tmp_path):

@@ -32,6 +32,19 @@ def test_byte_order_mark_gzip_and_row_numbers(tmp_path):
         assert chunks[-1].read == 1.0
 
 
+def test_decimal_commas_beside_words_are_points(tmp_path):
+    path = written(tmp_path, "a;b;c\n4,7;x, y;true\nunknown;1,5;\n-0,5 ;z;false\n")
+    for text in ((), ("a", "b")):
+        frame = open_table(path).read(text)
+        assert [cell.strip() for cell in frame["a"]] == ["4.7", "unknown", "-0.5"]
+        assert frame["b"].tolist() == ["x, y", "1.5", "z"]
+    assert frame["c"].dropna().tolist() == [True, False]
+    chunks = open_table(path).chunks(2, {"a"}, {"a"})
+    assert [chunk.frame["a"].str.strip().tolist() for chunk in chunks] == [["4.7", "unknown"], ["-0.5"]]
+    lone = written(tmp_path, 'a,b\n"4,7",x\n')
+    assert open_table(lone).read()["a"].tolist() == ["4,7"]  # commas separate: it may be two numbers
+
+
 def test_missing_values_are_the_encoders(tmp_path):
     frame = open_table(written(tmp_path, "a,b\nNA,None\n?,x\n3,\n")).read()
     assert frame["a"].isna().tolist() == [True, True, False]

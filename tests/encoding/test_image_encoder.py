@@ -45,7 +45,11 @@ def test_an_answer_is_encoded_like_the_patch_of_a_table(images):
 @pytest.mark.parametrize(
     ("pixels", "low", "high"),
     [
-        (np.array([[0, 3]], dtype=np.uint8), 0, 255),
+        (np.array([[0, 130]], dtype=np.uint8), 0, 255),
+        (np.array([[2, 16]], dtype=np.uint8), 0, 16),
+        (np.array([[2.0, 16.0]]), 0, 16),
+        (np.array([[0, 4095]], dtype=np.uint16), 0, 4095),
+        (np.array([[0, 0]], dtype=np.uint8), 0, 1),
         (np.array([[0.0, 0.5]]), 0, 1),
         (np.array([[False, True]]), 0, 1),
         (np.array([[0.0, 200.0]]), 0, 255),
@@ -128,11 +132,11 @@ def test_a_bright_background_of_normalised_images_is_told_from_shades():
 
 
 def test_a_background_is_in_the_file():
-    strokes = np.array([[0, 0, 0, 51]], dtype=np.uint8)
+    strokes = np.array([[0, 0, 255, 51]], dtype=np.uint8)
     kept = json.loads(json.dumps(ImageEncoder.fit(strokes, Grid(2, 2, 1, 1)).to_json()))
-    np.testing.assert_allclose(encoder_from_json(kept).transform(strokes).x, [[0, 0, 0, 0.4]], rtol=1e-6)
+    np.testing.assert_allclose(encoder_from_json(kept).transform(strokes).x, [[0, 0, 1, 0.35]], rtol=1e-6)
     del kept["gaps"]
-    np.testing.assert_allclose(encoder_from_json(kept).transform(strokes).x, [[0, 0, 0, 0.2]], rtol=1e-6)
+    np.testing.assert_allclose(encoder_from_json(kept).transform(strokes).x, [[0, 0, 1, 0.2]], rtol=1e-6)
     for broken in ([0.6, 0.6], [-0.1, 0.0], [0.1], "no"):
         with pytest.raises(ModelFileError, match="the images is damaged"):
             encoder_from_json({**kept, "gaps": broken})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import warnings
 import zlib
 from collections import Counter
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["CsvTable"]
 
 SEPARATORS = (",", ";", "\t")
+DECIMAL_COMMA = re.compile(r"([-+]?\d+),(\d+)")
 # As the encoder sees it (but for Excel's #N/A); "None" may well be a category.
 MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null", "Null", "?"]
 
@@ -47,7 +49,7 @@ class CsvTable:
         """The whole table; the columns in `text` are not turned into numbers."""
         with open(self.path, "rb") as file, self._explained():
             frame: pd.DataFrame = self._parse(file, text, None)
-        return frame[self.names]
+        return self._with_points(frame[self.names])
 
     def chunks(self, rows: int, columns: Collection[str], text: Collection[str] = ()) -> Iterator[Chunk]:
         """The table in chunks of at most `rows` rows, with those of the columns that it has."""
@@ -62,7 +64,7 @@ class CsvTable:
                     frame = next(reader, None)
                 if frame is None:
                     return
-                yield Chunk(frame[kept].reset_index(drop=True), start, file.tell() / size)
+                yield Chunk(self._with_points(frame[kept].reset_index(drop=True)), start, file.tell() / size)
                 start += len(frame)
 
     def _parse(self, file: IO[bytes], text: Collection[str], rows: int | None) -> Any:
@@ -86,6 +88,13 @@ class CsvTable:
             low_memory=False,
             chunksize=rows,
         )
+
+    def _with_points(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The frame with decimal points in columns that are not all numbers, too, where commas are for decimals."""
+        if self._header[1] != ";":
+            return frame
+        words = frame.select_dtypes(include=["object", "string"])
+        return frame.assign(**{str(name): words[name].map(_with_point) for name in words})
 
     @cached_property
     def _header(self) -> tuple[list[str], str]:
@@ -124,3 +133,8 @@ class CsvTable:
             raise TableError(f"{self.path} is not a CSV file that can be read: {error}") from None
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise TableError(f"{self.path} is damaged: {error}") from None
+
+
+def _with_point(cell: Any) -> Any:
+    match = DECIMAL_COMMA.fullmatch(cell.strip()) if isinstance(cell, str) else None
+    return cell if match is None else f"{match[1]}.{match[2]}"

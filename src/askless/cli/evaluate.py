@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
     say(console, f"{args.model} on {count(scores.n_rows, 'row')} of {args.data}:")
     console.print(score_table(scores))
     console.print(spending_table(trajectory))
-    console.print(most_asked(trajectory, model.schema.prices.tolist()))
+    console.print(most_asked(trajectory))
     if numbers is not None:
         _write_json(numbers, scores, trajectory, args)
         say(console, f"wrote {numbers}")

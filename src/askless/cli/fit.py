@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> None:
     n_columns = len(column_names(job.rows.X))
     say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(n_columns, 'column')} to ask for")
     say(console, f"{args.target}: {job.task}, because {job.why}")
-    _say_copies(console, job)
+    _say_remarks(console, job, args.target)
     if checkpoint.exists():
         say(console, f"going on from {checkpoint}")
     start = time.perf_counter()
@@ -162,18 +162,16 @@ def run(args: argparse.Namespace) -> None:
         say(console, f"next: askless ask {quoted(output)}", style="dim")
 
 
-def _say_copies(console: Console, job: _Job) -> None:
-    """Tell which columns are copies: nothing keeps a model from asking for both, unless they are asked together."""
+def _say_remarks(console: Console, job: _Job, target: str) -> None:
+    """Tell what looks odd in the table, unless it is too large to be looked through."""
     import pandas as pd
 
-    from askless.cli.tables import copied_columns
+    from askless.cli.remarks import remarks
 
-    if not isinstance(job.rows.X, pd.DataFrame):
-        return
-    together = [set(members) for members in (job.estimator.groups or {}).values()]
-    for name, first in copied_columns(job.rows.X):
-        if not any({name, first} <= members for members in together):
-            say(console, f"{name} is a copy of {first}: --drop {quoted(name)} if only one of them is to be asked")
+    if isinstance(job.rows.X, pd.DataFrame):
+        groups = (job.estimator.groups or {}).values()
+        for remark in remarks(job.rows.X, pd.Series(job.rows.y, name=target), list(groups)):
+            say(console, remark)
 
 
 def _prepare(args: argparse.Namespace) -> _Job:
@@ -322,7 +320,7 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> bo
             say(console, f"no score: {error}")
         say(console, "The saved model is the one trained without these rows; --test-fraction 0 trains on all rows.\n")
     console.print(spending_table(trajectory))
-    console.print(most_asked(trajectory, job.estimator.schema_.prices.tolist()))
+    console.print(most_asked(trajectory))
     return True
 
 

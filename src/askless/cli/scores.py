@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -126,15 +125,20 @@ def spending_table(trajectory: Trajectory) -> Table:
     return table
 
 
-def most_asked(trajectory: Trajectory, costs: Sequence[float], most: int = 8) -> Table:
-    """The features that are asked of the most cases, with the mean place in the order."""
+def most_asked(trajectory: Trajectory, most: int = 8) -> Table:
+    """The features that are asked of the most cases, with the mean place in the order and the mean price paid."""
     rows, steps = np.nonzero(trajectory.order >= 0)
-    asked = np.bincount(trajectory.order[rows, steps], minlength=len(trajectory.feature_names))
-    places = np.bincount(trajectory.order[rows, steps], weights=steps + 1, minlength=len(asked))
-    mean_place = places / np.maximum(asked, 1)
+    features, n_features = trajectory.order[rows, steps], len(trajectory.feature_names)
+    asked = np.bincount(features, minlength=n_features)
+
+    def mean_of(values: np.ndarray) -> np.ndarray:
+        sums: np.ndarray = np.bincount(features, weights=values, minlength=n_features)
+        return sums / np.maximum(asked, 1)
+
+    mean_place, price = mean_of(steps + 1), mean_of(np.diff(trajectory.cost, axis=1)[rows, steps])
     table = make_table("asked most", "of the cases", "mean place", "cost", numbers=(1, 2, 3))
     for i in np.lexsort((mean_place, -asked))[:most]:
         if asked[i]:
             share = asked[i] / len(trajectory)
-            table.add_row(trajectory.feature_names[i], f"{share:.0%}", f"{mean_place[i]:.1f}", f"{costs[i]:g}")
+            table.add_row(trajectory.feature_names[i], f"{share:.0%}", f"{mean_place[i]:.1f}", f"{price[i]:.4g}")
     return table

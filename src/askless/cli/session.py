@@ -21,7 +21,6 @@ HELP = (
     "postpones the question; `back` or `undo` takes the last answer back; `tell NAME=VALUE` says something that was "
     "not asked; `why` lists what else could be asked; `quit` ends."
 )
-THOUSANDS = 3  # digits after a comma that may as well separate thousands
 UNKNOWN = "unknown"  # the word, where it is none of the choices
 
 
@@ -125,13 +124,14 @@ class Session:
 
 def parse_value(part: Part, text: str) -> Any:
     """What a text means as an answer; None for unknown. A choice is named by its text or by its number from 1 on."""
-    from askless.encoding.cells import is_missing, key, parsed
+    from askless.encoding.cells import is_missing, key, typed
+    from askless.hints import listed
 
     text = text.strip()
     if is_missing(text):
         return None
     if part.kind == "number":
-        value = parsed(_with_a_point(text))
+        value = typed(text)
         if value is None and text.casefold() == UNKNOWN:
             return None
         return text if value is None else int(value) if value.is_integer() and abs(value) < 2**53 else value
@@ -146,21 +146,8 @@ def parse_value(part: Part, text: str) -> Any:
     if text.casefold() == UNKNOWN:
         return None
     hint = f", or its number from 1 to {len(part.choices)}" if numbered(part) else ""
-    raise InterviewError(f"{text!r} is none of the choices; give one of them{hint}")
-
-
-def _with_a_point(text: str) -> str:
-    """The text of a number, with a point where a decimal comma was typed.
-
-    >>> _with_a_point("36,6"), _with_a_point("1,250.5"), _with_a_point("a, b")
-    ('36.6', '1,250.5', 'a, b')
-    """
-    whole, comma, decimals = text.partition(",")
-    if not comma or not decimals.isdecimal() or not whole.lstrip("+-").isdecimal():
-        return text
-    if len(decimals) == THOUSANDS and whole.lstrip("+-") != "0":
-        raise InterviewError(f"{text!r} may be {whole}.{decimals} or {whole}{decimals}; please write which one")
-    return f"{whole}.{decimals}"
+    choices = listed([str(choice) for choice in part.choices])
+    raise InterviewError(f"{text!r} is none of the choices of {part.name!r}; give one of {choices}{hint}")
 
 
 def numbered(part: Part) -> bool:

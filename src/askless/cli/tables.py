@@ -22,7 +22,6 @@ __all__ = [
     "ParquetFile",
     "as_category",
     "check_columns",
-    "copied_columns",
     "for_model",
     "is_parquet",
     "open_table",
@@ -64,23 +63,6 @@ def check_columns(wanted: Iterable[str], names: Collection[str], option: str, pa
             raise TableError(
                 f"{option}: {path} has no column {name!r}{did_you_mean(name, names)}; the columns are {listed(names)}"
             )
-
-
-def copied_columns(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """Columns that hold in every row what an earlier one holds, each with that one; those of a single value aside."""
-    from pandas.util import hash_pandas_object
-
-    seen: dict[int, list[str]] = {}
-    found = []
-    for name in map(str, frame.columns):
-        column = frame[name]
-        alike = seen.setdefault(hash(hash_pandas_object(column, index=False).to_numpy().tobytes()), [])
-        first = next((other for other in alike if frame[other].equals(column)), None)
-        if first is None:
-            alike.append(name)
-        elif column.nunique() > 1:
-            found.append((name, first))
-    return found
 
 
 def for_model(model: FittedModel, table: CsvTable | ParquetFile) -> tuple[set[str], set[str]]:

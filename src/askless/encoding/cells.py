@@ -31,6 +31,7 @@ __all__ = [
     "read_cells",
     "refusal",
     "shown",
+    "typed",
 ]
 
 DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
@@ -96,6 +97,20 @@ def parsed(text: str) -> float | None:
         return None if "_" in text else float(text)
     except ValueError:
         return None
+
+
+def typed(text: str) -> float | None:
+    """The number that a person typed, perhaps with a decimal comma, or None; a comma may not separate thousands.
+
+    >>> typed("36,6"), typed("-0,125"), typed("1,250"), typed("1,250.5"), typed("36.6")
+    (36.6, -0.125, None, None, 36.6)
+    """
+    whole, comma, decimals = text.strip().partition(",")
+    digits = whole.lstrip("+-")
+    if not comma or not digits.isdecimal() or not decimals.isdecimal():
+        return parsed(text)
+    thousands = len(decimals) == 3 and digits != "0"
+    return None if thousands else parsed(f"{whole}.{decimals}")
 
 
 def number(cell: Any) -> float:

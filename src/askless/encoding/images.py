@@ -68,7 +68,11 @@ class ImageEncoder:
 
     @classmethod
     def fit(cls, table: Any, grid: Grid, costs: Mapping[str, float] | None = None) -> Self:
-        """Learn the pixels' background, and their range: 0 to 255 or 0 to 1 where they keep within it."""
+        """Learn the pixels' background, and their range.
+
+        Fractions go from 0 to 1, bytes from 0 to 255 if something is in the brighter half, else from 0 to the brightest
+        that there is; other pixels from the darkest to the brightest.
+        """
         pixels = _numbers(table)
         seen = pixels[~np.isnan(pixels)] if pixels.dtype.kind == "f" else pixels
         if not seen.size:
@@ -76,10 +80,13 @@ class ImageEncoder:
         low, high = float(seen.min()), float(seen.max())
         if not np.isfinite([low, high]).all():
             raise TableError("there are infinite pixels")
-        usual = 1.0 if pixels.dtype.kind in "fb" and high <= 1.0 else float(BRIGHTEST)
-        if low >= 0.0 and high <= usual:
-            low, high = 0.0, usual
-        elif low == high:
+        if low >= 0.0 and high <= BRIGHTEST:
+            low = 0.0
+            if high > BRIGHTEST / 2:
+                high = float(BRIGHTEST)
+            elif high <= 1.0 and pixels.dtype.kind in "fb":
+                high = 1.0
+        if low == high:
             high = low + 1.0
         schema, prices = Schema.of_patches(grid), [1.0] * grid.n_patches
         for name, price in (costs or {}).items():

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from askless.encoding.cells import key, parsed
+from askless.encoding.cells import key, typed
 from askless.hints import did_you_mean, listed
 from askless.service.descriptions import limits_text, within
 from askless.service.errors import invalid
@@ -88,7 +88,7 @@ def value_of_text(part: AskedPart, text: str, where: str) -> Any:
     text = text.strip()
     value: Any
     if part.kind == "number":
-        number = parsed(text.replace(",", ".") if text.count(",") == 1 and "." not in text else text)
+        number = typed(text)
         whole = number is not None and math.isfinite(number) and number.is_integer() and abs(number) < 2**53
         value = int(number) if whole and number is not None else number
     elif part.kind == "boolean":

@@ -1,0 +1,76 @@
+"""What a person may want to know of a table before a model is fitted to it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from askless.cli.console import count, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["copied_columns", "remarks"]
+
+FEWEST = 3  # rows with the same odd number, from which on it looks like a code
+
+
+def remarks(frame: pd.DataFrame, y: pd.Series, together: Collection[Collection[str]] = ()) -> Iterator[str]:
+    """Sentences on columns that are copies, have one value only or a code for no value; and on the labels.
+
+    Copies that are asked together, in a group, are one question.
+    """
+    for name, first in copied_columns(frame):
+        if not any({name, first} <= set(members) for members in together):
+            yield f"{name} is a copy of {first}: --drop {quoted(name)} if only one of them is to be asked"
+    for name in map(str, frame.columns):
+        values = frame[name].dropna()
+        different = values.nunique()
+        if different == 1:
+            yield f"{name} is {values.iloc[0]} in every row, and tells nothing: --drop {quoted(name)}"
+        elif different > 1 and (code := _code(values)) is not None:
+            rows = count(int((values == code).sum()), "row")
+            yield f"{name} is {code:g} in {rows}, far from its other values: --na {code:g} if that is none"
+    for words in _spellings(y.unique().tolist()):
+        yield f"{y.name} is {' or '.join(map(repr, words))}: classes of their own, though spelled alike"
+
+
+def copied_columns(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """Columns that hold in every row what an earlier one holds, each with that one; those of a single value aside."""
+    from pandas.util import hash_pandas_object
+
+    seen: dict[int, list[str]] = {}
+    found = []
+    for name in map(str, frame.columns):
+        column = frame[name]
+        alike = seen.setdefault(hash(hash_pandas_object(column, index=False).to_numpy().tobytes()), [])
+        first = next((other for other in alike if frame[other].equals(column)), None)
+        if first is None:
+            alike.append(name)
+        elif column.nunique() > 1:
+            found.append((name, first))
+    return found
+
+
+def _code(values: pd.Series) -> float | None:
+    """A number such as -999 or 9999 that some rows have, as far from the others as none of these is from another."""
+    if values.dtype.kind not in "iuf":
+        return None
+    distinct = np.unique(values.to_numpy(dtype=np.float64))
+    for code, others in ((distinct[0], distinct[1:]), (distinct[-1], distinct[:-1])):
+        nines = set(f"{abs(code):g}") == {"9"}
+        far = np.abs(others - code).min() > others.max() - others.min()
+        if nines and far and int((values == code).sum()) >= FEWEST:
+            return float(code)
+    return None
+
+
+def _spellings(labels: Iterable[Any]) -> list[list[str]]:
+    """Words among the labels that differ only in capitals and spaces, those that are alike together."""
+    alike: dict[str, list[str]] = {}
+    for label in labels:
+        if isinstance(label, str):
+            alike.setdefault(" ".join(label.casefold().split()), []).append(label)
+    return [sorted(words) for words in alike.values() if len(words) > 1]
