@@ -70,8 +70,8 @@ class ImageEncoder:
     def fit(cls, table: Any, grid: Grid, costs: Mapping[str, float] | None = None) -> Self:
         """Learn the pixels' background, and their range.
 
-        Fractions go from 0 to 1, bytes from 0 to 255 if something is in the brighter half, else from 0 to the brightest
-        that there is; other pixels from the darkest to the brightest.
+        Fractions go from 0 to 1, bytes from 0 to 255 if something is in the brighter half, else from 0 to the
+        brightest that there is; other pixels from the darkest to the brightest.
         """
         pixels = _numbers(table)
         seen = pixels[~np.isnan(pixels)] if pixels.dtype.kind == "f" else pixels
