@@ -165,14 +165,14 @@ def test_what_looks_odd_is_told(run, tmp_path):
     told = [
         "clinic is North in every row, and tells nothing: --drop clinic",
         "crp is -999 in 30 rows, far from its other values: --na -999 if that is none",
-        "outcome is 'Home ' or 'home': classes of their own, though spelled alike",
+        "outcome is 'home' or 'Home ': classes of their own, though spelled alike",
     ]
     assert list(remarks(frame, y)) == told
     frame.assign(outcome=y.str.strip()).to_csv(tmp_path / "t.csv", index=False)
     words = ["--target", "outcome", "-o", tmp_path / "m.askless", "--method", "fixed_order"]
     done = run("fit", tmp_path / "t.csv", *words)
     assert all(each in done.out for each in told[:2])
-    assert "outcome is 'Home' or 'home'" in done.out
+    assert "outcome is 'home' or 'Home'" in done.out
 
 
 def test_a_checkpoint_of_other_settings_is_refused(run, table, tmp_path):

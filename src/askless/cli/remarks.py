@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from askless.cli.console import count, quoted
+from askless.encoding.category import spelled_alike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ def remarks(frame: pd.DataFrame, y: pd.Series, together: Collection[Collection[s
         elif different > 1 and (code := _code(values)) is not None:
             rows = count(int((values == code).sum()), "row")
             yield f"{name} is {code:g} in {rows}, far from its other values: --na {code:g} if that is none"
-    for words in _spellings(y.unique().tolist()):
+    for words in spelled_alike(label for label in y.unique() if isinstance(label, str)):
         yield f"{y.name} is {' or '.join(map(repr, words))}: classes of their own, though spelled alike"
 
 
@@ -65,12 +66,3 @@ def _code(values: pd.Series) -> float | None:
         if nines and far and int((values == code).sum()) >= FEWEST:
             return float(code)
     return None
-
-
-def _spellings(labels: Iterable[Any]) -> list[list[str]]:
-    """Words among the labels that differ only in capitals and spaces, those that are alike together."""
-    alike: dict[str, list[str]] = {}
-    for label in labels:
-        if isinstance(label, str):
-            alike.setdefault(" ".join(label.casefold().split()), []).append(label)
-    return [sorted(words) for words in alike.values() if len(words) > 1]

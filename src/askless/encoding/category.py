@@ -15,7 +15,7 @@ from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
 from askless.hints import listed
 
-__all__ = ["MAX_CHOICES", "CategoryCodec"]
+__all__ = ["MAX_CHOICES", "CategoryCodec", "spelled_alike"]
 
 MAX_CHOICES = 100
 STRANGE = -1.0
@@ -135,12 +135,21 @@ def _in_order(choices: dict[str, Choice], order: Iterable[Any]) -> list[str]:
     return sorted(choices, key=sorting)
 
 
-def _warn_of_spellings(name: str, texts: list[str]) -> None:
-    """Tell that choices which a person takes for one word are several."""
+def spelled_alike(texts: Iterable[str]) -> list[list[str]]:
+    """Texts that differ in capitals and spaces only, those that are alike together.
+
+    >>> spelled_alike(["yes", "no", "Yes", " YES"])
+    [['yes', 'Yes', ' YES']]
+    """
     words: dict[str, list[str]] = {}
     for text in texts:
         words.setdefault(" ".join(text.casefold().split()), []).append(text)
-    alike = [text for spellings in words.values() if len(spellings) > 1 for text in spellings]
+    return [spellings for spellings in words.values() if len(spellings) > 1]
+
+
+def _warn_of_spellings(name: str, texts: list[str]) -> None:
+    """Tell that choices which a person takes for one word are several."""
+    alike = [text for spellings in spelled_alike(texts) for text in spellings]
     if alike:
         message = f"column {name!r} holds {listed(alike)}, which are kept as different choices; spell them alike"
         warnings.warn(f"{message} if they mean the same", stacklevel=3)
