@@ -163,7 +163,7 @@ def test_what_looks_odd_is_told(run, tmp_path):
     )
     y = pd.Series(["home", "ward", "Home ", "ward"] * 30, name="outcome")
     told = [
-        "clinic is North in every row, and tells nothing: --drop clinic",
+        "clinic has no other value than North: --drop clinic, asking it tells nothing",
         "crp is -999 in 30 rows, far from its other values: --na -999 if that is none",
         "outcome is 'home' or 'Home ': classes of their own, though spelled alike",
     ]

@@ -30,7 +30,7 @@ def remarks(frame: pd.DataFrame, y: pd.Series, together: Collection[Collection[s
         values = frame[name].dropna()
         different = values.nunique()
         if different == 1:
-            yield f"{name} is {values.iloc[0]} in every row, and tells nothing: --drop {quoted(name)}"
+            yield f"{name} has no other value than {values.iloc[0]}: --drop {quoted(name)}, asking it tells nothing"
         elif different > 1 and (code := _code(values)) is not None:
             rows = count(int((values == code).sum()), "row")
             yield f"{name} is {code:g} in {rows}, far from its other values: --na {code:g} if that is none"
