@@ -66,8 +66,8 @@ class Trial:
             estimator.set_params(groups=GROUPS, costs={"pressure": 2.0})
             return estimator.fit(table, target)
 
-        before = _random_states()
-        first, second = fitted(method), fitted(clone(method))
+        first, before = fitted(method), _random_states()  # what loads with the first fit may draw, as rich does
+        second = fitted(clone(method))
         drew_from = tuple(name for name, state in _random_states().items() if state != before[name])
         return cls(method, settings, table, target, first, second, drew_from)
 
