@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import re
 import warnings
 import zlib
 from collections import Counter
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from askless.cli.chunks import Chunk
+from askless.encoding.cells import DECIMAL_COMMA
 from askless.exceptions import TableError
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["CsvTable"]
 
 SEPARATORS = (",", ";", "\t")
-DECIMAL_COMMA = re.compile(r"([-+]?\d+),(\d+)")
 # As the encoder sees it (but for Excel's #N/A); "None" may well be a category.
 MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null", "Null", "?"]
 

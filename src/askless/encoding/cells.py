@@ -18,6 +18,7 @@ import numpy as np
 from askless.encoding.errors import BadCell, CellTypeError
 
 __all__ = [
+    "DECIMAL_COMMA",
     "PLAIN",
     "Distinct",
     "as_numbers",
@@ -33,6 +34,8 @@ __all__ = [
     "shown",
     "typed",
 ]
+
+DECIMAL_COMMA = re.compile(r"([-+]?\d+),(\d+)")
 
 DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
 MISSING_TEXT = frozenset({"", "na", "n/a", "<na>", "nan", "null", "?"})  # after strip() and casefold()
@@ -105,11 +108,11 @@ def typed(text: str) -> float | None:
     >>> typed("36,6"), typed("-0,125"), typed("1,250"), typed("1,250.5"), typed("36.6")
     (36.6, -0.125, None, None, 36.6)
     """
-    whole, comma, decimals = text.strip().partition(",")
-    digits = whole.lstrip("+-")
-    if not comma or not digits.isdecimal() or not decimals.isdecimal():
+    match = DECIMAL_COMMA.fullmatch(text.strip())
+    if match is None:
         return parsed(text)
-    thousands = len(decimals) == 3 and digits != "0"
+    whole, decimals = match.groups()
+    thousands = len(decimals) == 3 and whole.lstrip("+-") != "0"
     return None if thousands else parsed(f"{whole}.{decimals}")
 
 

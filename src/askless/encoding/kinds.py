@@ -10,7 +10,7 @@ import numpy as np
 
 from askless.encoding.boolean import BooleanCodec
 from askless.encoding.category import CategoryCodec
-from askless.encoding.cells import DATE_ADVICE, distinct, family, is_missing, parsed, shown
+from askless.encoding.cells import DATE_ADVICE, DECIMAL_COMMA, distinct, family, is_missing, parsed, shown
 from askless.encoding.codec import PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.number import NumberCodec
@@ -24,7 +24,7 @@ DISGUISES = (
         "a date",
         f"{DATE_ADVICE}, or leave the column out",
     ),
-    (re.compile(r"[-+]?\d+,\d+"), "a number with a decimal comma", "write it with a decimal point"),
+    (DECIMAL_COMMA, "a number with a decimal comma", "write it with a decimal point"),
 )
 
 CODECS: Mapping[str, type[PartCodec]] = {codec.kind: codec for codec in (BooleanCodec, CategoryCodec, NumberCodec)}
