@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import t as student
 
-from askless.experiments.report.stopping import best_number, cheapest_stop, mean_of
+from askless.experiments.report.stopping import best_number, cheapest_stop, mean_of, tells
 from askless.experiments.report.study import Run
 from askless.experiments.results import read_results
 from askless.files import write_atomic
@@ -24,8 +24,9 @@ INTRODUCTION = """# Scores for money
 `experiments/costs.toml`, log loss on test rows (lower is better), mean over seeds. *Cost-blind* methods are fitted
 and ask without regard to prices, and pay them. Every case may spend the same amount; what is too dear for it is
 passed over. The second tables stop: every case after the number of questions that is best on the validation rows, or
-each case by the rule that costs least there of all that are as good; what is told is of the test rows, the money the
-mean over cases. `python benchmarks/costs.py FOLDER` writes this page.
+each case by the rule that costs least there of all that are as good: worse by no more than a standard error of the
+difference. What is told is of the test rows, the money the mean over cases. `python benchmarks/costs.py FOLDER`
+writes this page.
 """
 
 
@@ -93,7 +94,7 @@ def stopped(results, dataset):
     fixed, chosen = {}, {}
     for label in ORDER:
         runs = [Run(r) for r in results if r["task"]["dataset"] == dataset and r["task"]["label"] == label]
-        runs = sorted((run for run in runs if "stopping_valid" in run.result), key=lambda run: run.key)
+        runs = sorted((run for run in runs if tells(run)), key=lambda run: run.key)
         if not runs or label == "random":
             continue
         fixed[label], chosen[label] = [best_number(run) for run in runs], [cheapest_stop(run) for run in runs]
@@ -106,19 +107,21 @@ def stopped(results, dataset):
             ]
         lines.append("| " + " | ".join(cells) + " |")
     lines.append("")
-    return lines + [
-        saved(chosen[own], fixed[blind], own, blind) for own, blind in PAIRS if {own, blind} <= set(fixed)
-    ]
+    for own, blind in PAIRS:
+        if {own, blind} <= set(fixed):
+            lines.append(saved(chosen[own], fixed[blind], own, f"*{blind}* pays with its best number of questions"))
+            lines.append(saved(chosen[own], chosen[blind], own, f"*{blind}* pays by such rules"))
+    return lines
 
 
-def saved(chosen, fixed, aware, blind):
-    """A sentence: the score and the money of stopping by rules against one number of questions for all."""
+def saved(chosen, fixed, aware, against):
+    """A sentence: the score and the money of stopping by rules against others' stops."""
     share = mean_of(chosen, "cost") / mean_of(fixed, "cost")
     pairs = zip(chosen, fixed, strict=True)
     loss, half = interval([own.told["log_loss"] - other.told["log_loss"] for own, other in pairs])
     return (
-        f"- **{aware}**, stopping by rules, pays {share:.0%} of what *{blind}* pays with its best number of "
-        f"questions; its log loss is higher by {loss:+.4f} ± {half:.4f} (95 %, paired by seed)."
+        f"- **{aware}**, stopping by rules, pays {share:.0%} of what {against}; its log loss is higher by "
+        f"{loss:+.4f} ± {half:.4f} (95 %, paired by seed)."
     )
 
 

@@ -58,7 +58,8 @@ def test_thresholds_are_chosen_on_the_validation_rows(result):
         fixed = result[key]["features"]
         assert fixed["log_loss"] == pytest.approx(model.curve(*parts[part], "log_loss")["score"].tolist(), rel=1e-6)
         assert fixed["cost"] == pytest.approx(model.rollout(parts[part][0]).cost.mean(axis=0).tolist())
-    assert set(result["stopping_valid"]["confidence"]) == {"threshold", "features", "cost", "log_loss"}
+    chosen_by = {"threshold", "features", "cost", "log_loss", "excess", "excess_error"}
+    assert set(result["stopping_valid"]["confidence"]) == chosen_by
 
 
 def test_the_result_is_what_the_estimator_says(result):

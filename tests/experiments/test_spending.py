@@ -16,7 +16,7 @@ from askless.experiments.report.stopping import (
 )
 from askless.experiments.report.study import Run, collect
 from askless.experiments.scoring import METRICS
-from askless.experiments.spending import money_part, stopping_part
+from askless.experiments.spending import choosing_part, money_part, stopping_part, stopping_places
 
 from .made_results import result
 
@@ -59,9 +59,13 @@ def log_loss(steps):
     return -np.log(np.where(Y == 1, p, 1 - p)).mean()
 
 
-def stopped(ask=ask, y=Y, **more):
-    settings = {"budget": 2, "mean_price": 5.0, "metrics": METRICS["classification"], "certain": True}
-    return stopping_part(ask(()), ask, y, **{**settings, "informative": True, **more})
+def places(ask=ask, **more):
+    settings = {"budget": 2, "mean_price": 5.0, "certain": True, "informative": True}
+    return stopping_places(ask(()), ask, **{**settings, **more})
+
+
+def stopped(ask=ask, y=Y, metrics=METRICS["classification"], **more):
+    return stopping_part(places(ask, **more), y, metrics)
 
 
 def test_where_each_rule_stops():
@@ -123,7 +127,13 @@ def stopping(costs, losses, fixed_costs=(0.0, 4.0, 10.0), fixed_losses=(0.7, 0.5
     }
 
 
-def priced(valid, test, **more):
+def priced(valid, test, error=0.0, **more):
+    best = min(valid["features"]["log_loss"])
+    valid = {
+        rule: part
+        | {"excess": [loss - best for loss in part["log_loss"]], "excess_error": [error] * len(part["cost"])}
+        for rule, part in valid.items()
+    }
     money = {"money": [1.0, 10.0], "cost": [1.0, 8.0], "log_loss": [0.6, 0.3], "auroc": [0.6, 0.9]}
     return result(**more) | {"money": money, "stopping": test, "stopping_valid": valid}
 
@@ -135,6 +145,27 @@ def test_thresholds_are_chosen_on_validation_rows_and_scored_on_test_rows():
     assert chosen == Stop("confidence", {"threshold": 0.9, "cost": 6.0, "log_loss": 0.35})
     none = Run(priced(stopping((3.0, 5.0), (0.4, 0.31)), stopping((2.5, 6.0), (0.1, 0.2))))
     assert (cheapest_stop(none).rule, cheapest_stop(none).told["cost"]) == ("features", 10.0)
+
+
+def test_a_rule_may_be_worse_by_a_standard_error():
+    parts = stopping((3.0, 5.0), (0.4, 0.31)), stopping((2.5, 6.0), (0.1, 0.2))
+    assert str(cheapest_stop(Run(priced(*parts, error=0.009)))) == "2 questions"
+    assert str(cheapest_stop(Run(priced(*parts, error=0.011)))) == "confidence 0.9"
+
+
+def test_what_a_threshold_is_chosen_by():
+    """The excess over the best number of questions is paired by case, and so is its standard error."""
+    part = choosing_part(places(), Y, "classification")
+    after = [-np.log(np.where(Y == 1, SURE[:, k], 1 - SURE[:, k])) for k in range(3)]
+    assert set(part["features"]) == {"threshold", "features", "cost", "log_loss", "excess", "excess_error"}
+    for k in range(3):  # two questions are best
+        assert part["features"]["excess"][k] == pytest.approx((after[k] - after[2]).mean())
+        assert part["features"]["excess_error"][k] == pytest.approx((after[k] - after[2]).std() / 2)
+    sure = part["confidence"]
+    at = sure["threshold"].index(0.9)  # the first and the third case stop after one answer
+    excess = np.array([1, 0, 1, 0]) * (after[1] - after[2])
+    assert sure["excess"][at] == pytest.approx(excess.mean())
+    assert sure["excess_error"][at] == pytest.approx(excess.std() / 2)
 
 
 def test_the_report_has_a_table_and_a_figure_of_stopping():

@@ -19,7 +19,14 @@ from askless.core import State, cost_model
 from askless.exceptions import CheckpointError
 from askless.experiments.results import FORMAT, checksum, pack_loss, pack_order
 from askless.experiments.scoring import METRICS, case_losses, padded_order, scored_budgets, scores, steps_to_relevant
-from askless.experiments.spending import CHOOSES, Ask, ScoresOnly, money_part, stopping_part
+from askless.experiments.spending import (
+    Ask,
+    ScoresOnly,
+    choosing_part,
+    money_part,
+    stopping_part,
+    stopping_places,
+)
 from askless.experiments.task import ExperimentError, Task
 from askless.hints import did_you_mean, listed
 
@@ -250,8 +257,8 @@ def _spending(
     """
     if bool(np.all(prices == prices[0])):
         return {}
-    stopping = partial(
-        stopping_part,
+    places = partial(
+        stopping_places,
         budget=task.max_features,
         mean_price=float(prices.mean()),
         certain=model.task == "classification",
@@ -260,8 +267,8 @@ def _spending(
     metrics = METRICS[model.task]
     return {
         "money": money_part(test.ask, test.y, prices, metrics),
-        "stopping": stopping(trajectory, test.ask, test.y, metrics=metrics),
-        "stopping_valid": stopping(valid.ask(()), valid.ask, valid.y, metrics=(CHOOSES[model.task],)),
+        "stopping": stopping_part(places(trajectory, test.ask), test.y, metrics),
+        "stopping_valid": choosing_part(places(valid.ask(()), valid.ask), valid.y, model.task),
     }
 
 

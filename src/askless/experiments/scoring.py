@@ -14,6 +14,7 @@ __all__ = [
     "METRICS",
     "calibration_error",
     "case_losses",
+    "losses",
     "padded_order",
     "scored_budgets",
     "scores",
@@ -64,17 +65,17 @@ def calibration_error(y: np.ndarray, p: np.ndarray, bins: int = BINS) -> float:
 
 
 def case_losses(task: str, trajectory: Trajectory, y: np.ndarray, budgets: Sequence[int]) -> np.ndarray:
-    """(n, budgets) the log loss of each case, as the metric clips it, or its squared error."""
-    columns = []
-    for k in budgets:
-        predicted = trajectory.at(k)  # (n, outputs)
-        if task == "regression":
-            columns.append((predicted[:, 0].astype(np.float64) - y) ** 2)
-        else:
-            tiny = float(np.finfo(predicted.dtype).eps)
-            chance = predicted[np.arange(len(y)), y].astype(np.float64)
-            columns.append(-np.log(np.clip(chance, tiny, 1 - tiny)))
-    return np.stack(columns, axis=1)
+    """(n, budgets) what each case loses after so many questions."""
+    return np.stack([losses(task, trajectory.at(k), y) for k in budgets], axis=1)
+
+
+def losses(task: str, predicted: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(n,) the log loss of each prediction (n, outputs), as the metric clips it, or its squared error."""
+    if task == "regression":
+        return np.asarray((predicted[:, 0].astype(np.float64) - y) ** 2)
+    tiny = float(np.finfo(predicted.dtype).eps)
+    chance = predicted[np.arange(len(y)), y].astype(np.float64)
+    return np.asarray(-np.log(np.clip(chance, tiny, 1 - tiny)))
 
 
 def steps_to_relevant(order: np.ndarray, relevant: np.ndarray) -> np.ndarray:

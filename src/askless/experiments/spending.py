@@ -9,9 +9,20 @@ import numpy as np
 
 from askless.core import Array, State, StoppingRule, Trajectory
 from askless.core.stopping import InformationPerCost, MaxCost
+from askless.experiments.scoring import losses
 from askless.metrics import metric
 
-__all__ = ["CHOOSES", "FIXED", "Ask", "ScoresOnly", "money_levels", "money_part", "stopping_part"]
+__all__ = [
+    "CHOOSES",
+    "FIXED",
+    "Ask",
+    "ScoresOnly",
+    "choosing_part",
+    "money_levels",
+    "money_part",
+    "stopping_part",
+    "stopping_places",
+]
 
 CHOOSES = {
     "classification": "log_loss",
@@ -55,35 +66,50 @@ def money_part(ask: Ask, y: np.ndarray, prices: np.ndarray, metrics: Sequence[st
     return {"money": levels, **_scored(metrics, y, ends)}
 
 
-def stopping_part(
-    trajectory: Trajectory,
-    ask: Ask,
-    y: np.ndarray,
-    *,
-    budget: int,
-    mean_price: float,
-    metrics: Sequence[str],
-    certain: bool,
-    informative: bool,
-) -> dict[str, dict[str, list[Any]]]:
-    """The part "stopping" of a result: by rule, where each threshold stops and what is known then.
+End = tuple[np.ndarray, np.ndarray, np.ndarray]  # (n, outputs) the last prediction, (n,) features asked, (n,) money
+Stops = dict[str, list[tuple[float, End]]]
+"""By rule, each threshold and where it stops the cases."""
 
-    The rows are those of the trajectory, which asks up to the budget. Rules that need class probabilities are for
-    models that are `certain` of something, those that need information for policies that are `informative`.
+
+def stopping_places(
+    trajectory: Trajectory, ask: Ask, *, budget: int, mean_price: float, certain: bool, informative: bool
+) -> Stops:
+    """Where each rule stops the rows of the trajectory, which asks up to the budget.
+
+    Rules that need class probabilities are for models that are `certain` of something, those that need information
+    for policies that are `informative`.
     """
-    counts = list(range(budget + 1))
-    part = {FIXED: {"threshold": counts, **_scored(metrics, y, [_after(trajectory, k) for k in counts])}}
+    stops: Stops = {FIXED: [(k, _after(trajectory, k)) for k in range(budget + 1)]}
     if certain:
-        ends = [_first_sure(trajectory, p) for p in CONFIDENCES]
-        part["confidence"] = {"threshold": list(CONFIDENCES), **_scored(metrics, y, ends)}
+        stops["confidence"] = [(p, _first_sure(trajectory, p)) for p in CONFIDENCES]
     if certain and informative:
         thresholds = [nats / mean_price for nats in NATS]
-        ends = [_ends(ask((InformationPerCost(threshold),))) for threshold in thresholds]
-        part["information_per_cost"] = {"threshold": thresholds, **_scored(metrics, y, ends)}
+        stops["information_per_cost"] = [(t, _ends(ask((InformationPerCost(t),)))) for t in thresholds]
+    return stops
+
+
+def stopping_part(stops: Stops, y: np.ndarray, metrics: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
+    """The part "stopping" of a result: by rule, where each threshold stops and what is known then."""
+    return {
+        rule: {"threshold": [threshold for threshold, _ in places], **_scored(metrics, y, [end for _, end in places])}
+        for rule, places in stops.items()
+    }
+
+
+def choosing_part(stops: Stops, y: np.ndarray, task: str) -> dict[str, dict[str, list[Any]]]:
+    """The part "stopping_valid" of a result, to choose a threshold by.
+
+    Beside the loss there is the `excess` over that of the best number of questions for every case, a mean over cases,
+    and its standard error; of squared errors in a regression.
+    """
+    part = stopping_part(stops, y, (CHOOSES[task],))
+    lost = {rule: np.stack([losses(task, end[0], y) for _, end in places]) for rule, places in stops.items()}
+    best = lost[FIXED][lost[FIXED].mean(axis=1).argmin()]  # (n,)
+    for rule, rows in lost.items():  # (thresholds, n)
+        excess = rows - best
+        part[rule]["excess"] = excess.mean(axis=1).tolist()
+        part[rule]["excess_error"] = (excess.std(axis=1) / np.sqrt(len(y))).tolist()
     return part
-
-
-End = tuple[np.ndarray, np.ndarray, np.ndarray]  # (n, outputs) the last prediction, (n,) features asked, (n,) money
 
 
 def _ends(trajectory: Trajectory) -> End:

@@ -11,7 +11,7 @@ from askless.experiments.report.grids import Cell, Grid, make_grid
 from askless.experiments.report.kinds import CONTROLS
 from askless.experiments.report.money import SIZE, finished
 from askless.experiments.report.statistics import t_interval
-from askless.experiments.spending import CHOOSES, FIXED
+from askless.experiments.spending import FIXED
 from askless.plotting.style import axes, colour, line
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ __all__ = [
     "mean_of",
     "stopping_grid",
     "stops",
+    "tells",
 ]
 
 MOST_LINES = 4  # methods in one figure
-LOSS = CHOOSES["classification"]
 WORTH, SURE = "information_per_cost", "confidence"
 
 
@@ -53,27 +53,28 @@ class Stop:
 
 
 def stops(subject: Subject) -> bool:
-    """Whether the results of a data set tell where rules stop, on validation rows too."""
-    results = [run.result for entry in subject.entries.values() for run in entry.runs]
-    return subject.classifies and all("stopping_valid" in result for result in results)
+    """Whether the results of a data set tell where rules stop, on validation rows too, and how sure that is."""
+    return subject.classifies and all(tells(run) for entry in subject.entries.values() for run in entry.runs)
+
+
+def tells(run: Run) -> bool:
+    """Whether a result has all that a threshold is chosen by; those of earlier versions lack some of it."""
+    return "excess" in run.result.get("stopping_valid", {}).get(FIXED, {})
 
 
 def best_number(run: Run) -> Stop:
     """The number of questions that is best on the validation rows, the same for every case."""
-    return _stop(run, FIXED, int(np.argmin(run.result["stopping_valid"][FIXED][LOSS])))
+    return _stop(run, FIXED, int(np.argmin(run.result["stopping_valid"][FIXED]["excess"])))
 
 
 def cheapest_stop(run: Run) -> Stop:
-    """The rule and threshold that costs least, on the validation rows, of all that are no worse there than the best
-    number of questions for every case.
+    """The rule and threshold that costs least, on the validation rows, of all that are as good there as the best
+    number of questions for every case: no worse than by a standard error of the difference.
     """
-    valid = run.result["stopping_valid"]
-    enough = min(valid[FIXED][LOSS])
     fit = [
         (part["cost"][i], rule, i)
-        for rule, part in valid.items()
-        for i, loss in enumerate(part[LOSS])
-        if loss <= enough
+        for rule, part in run.result["stopping_valid"].items()
+        for i in np.flatnonzero(np.array(part["excess"]) <= np.array(part["excess_error"])).tolist()
     ]
     _, rule, i = min(fit)
     return _stop(run, rule, i)
@@ -112,9 +113,9 @@ def about_stopping() -> str:
     """How to read the table."""
     return (
         "The score of the test cases, and what they cost on average, where each stops by a rule: the cheapest of all "
-        "rules and thresholds that, on the validation rows, has no higher log loss than the best number of questions "
-        "for every case. After the semicolon that number's, chosen on the validation rows too. In brackets what was "
-        "chosen in each run."
+        "rules and thresholds whose log loss on the validation rows is not higher than that of the best number of "
+        "questions for every case by more than a standard error of the difference. After the semicolon that "
+        "number's, chosen on the validation rows too. In brackets what was chosen in each run."
     )
 
 
