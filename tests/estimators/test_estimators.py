@@ -209,6 +209,7 @@ def test_statistics_come_from_the_training_rows_alone(messy, quick):
         {"first": "learned"},
         {"schedule": "staged"},
         {"schedule": "expected"},
+        {"schedule": "annealed+expected"},
         {"polish": False},
         {"dropout": 0.0},
         {"average": 0.0},

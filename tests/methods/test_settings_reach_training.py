@@ -57,3 +57,19 @@ def test_an_expected_schedule_has_dropout_and_no_temperature(problem, monkeypatc
     assert [candidates for _, candidates in made] == [3, 3]
     assert {row["phase"] for row in fitted.history} == {"pretraining", "policy", "polish"}
     assert not any("temperature" in row for row in fitted.history)
+
+
+def test_a_schedule_of_two_parts_ends_without_a_relaxation(problem, monkeypatch):
+    made = []
+
+    class Noted(ExpectedLearner):
+        def __init__(self, *parts, **settings):
+            super().__init__(*parts, **settings)
+            made.append(self.dropout and self.dropout.rate)
+
+    monkeypatch.setattr(greedy_fitting, "ExpectedLearner", Noted)
+    method = Greedy(**SHORT, schedule="annealed+expected", dropout=0.25, polish=False)
+    policy = [row for row in method.fit(problem, seed=0, progress=Silent()).history if row["phase"] == "policy"]
+    assert made[0] == 0.25
+    assert ["temperature" in row for row in policy] == [True, True, False, False]
+    assert [row["lr"] for row in policy[:2]] == [row["lr"] for row in policy[2:]]

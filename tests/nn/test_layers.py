@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from askless.nn import Dropout, Layers, Pass
+from askless.nn import Dropout, Layers, Layout, Pass, masked_inputs
 from askless.nn.layers import ALIGNED
+from askless.nn.masked import mlp_pair
 from askless.nn.products import product, sixteen_bits
 from tests.methods.algorithm_1 import layers
 
@@ -110,6 +111,27 @@ def test_large_products_are_rounded_in_training_only():
     for rounded, true in zip(found, [exact.detach(), *wanted], strict=True):
         error = float((rounded - true).norm() / true.norm())
         assert 1e-4 < error < 0.01  # eight bits, added up at random
+
+
+@pytest.mark.skipif(not sixteen_bits(), reason="this processor does not multiply in bfloat16")
+def test_one_more_feature_differs_from_none_as_exactly_as_it_must():
+    """What rounding does to the first layer's sums is the same with and without the feature, so it drops out."""
+    b, m, n = 128, 5, 600
+    net = mlp_pair(n, n, 10, (512, 512), shared=False, generator=torch.Generator().manual_seed(0)).predictor
+    random = torch.Generator().manual_seed(1)
+    layout, x = Layout(torch.arange(n)), torch.randn(b, n, generator=random)
+    known = (torch.rand(b, n, generator=random) < 0.03).float()
+    features = torch.rand(b, n, generator=random).argsort(dim=1)[:, :m]
+    inputs = masked_inputs(x, known, layout)
+
+    def steps(net, *parts):
+        inputs, x, gives = parts
+        return net.one_more(inputs, x, features, gives, layout) - net.roughly(inputs)[:, None]
+
+    rough = steps(net, inputs, x, torch.ones(b, m))
+    exact = steps(copy.deepcopy(net).double(), inputs.double(), x.double(), torch.ones(b, m).double())
+    error = float((rough - exact).norm() / exact.norm())
+    assert 1e-4 < error < 0.03
 
 
 def test_small_products_are_exact():

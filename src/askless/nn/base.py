@@ -63,7 +63,7 @@ class MaskedNet(nn.Module):
         return self.evaluated(inputs)
 
     def one_more(self, inputs: Tensor, x: Tensor, features: Tensor, mask: Tensor, layout: Layout) -> Tensor:
-        """(b, m, outputs) if one of the features (b, m) were known as well, as in use.
+        """(b, m, outputs) if one of the features (b, m) were known as well, as `roughly` says it.
 
         `inputs` (b or 1, inputs) are what is known now, `x` (b, columns) complete values. `mask` (b, m) is 0 where
         asking gives no value.

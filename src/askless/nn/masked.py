@@ -12,6 +12,7 @@ from torch.nn import functional
 from askless.models import Network
 from askless.nn.base import Layout, MaskedNet, PolicyPredictor
 from askless.nn.layers import Dropout, Layers, Pass
+from askless.nn.products import product
 
 __all__ = ["MaskedMLP", "mlp_pair"]
 
@@ -40,6 +41,10 @@ class MaskedMLP(MaskedNet):
         """(b, outputs) without dropout."""
         return Pass(self.stacks, inputs, exact=True).outputs
 
+    def roughly(self, inputs: Tensor) -> Tensor:
+        """(b, outputs) without dropout, by large products in the precision of training."""
+        return Pass(self.stacks, inputs).outputs
+
     def one_more(self, inputs: Tensor, x: Tensor, features: Tensor, mask: Tensor, layout: Layout) -> Tensor:
         """(b, m, outputs) if one of the features (b, m) were known as well.
 
@@ -48,7 +53,7 @@ class MaskedMLP(MaskedNet):
         """
         b, m = features.shape
         (first, bias), *later = self._layers
-        sums = torch.addmm(bias, inputs, first.t())  # (b or 1, hidden)
+        sums = _product(inputs, first.t()).add_(bias)  # (b or 1, hidden)
         columns, valid = layout.columns
         at = columns[features].view(b, -1)  # (b, m * widest)
         values = x.gather(1, at).view(b * m, -1) * (valid[features] * mask[:, :, None]).view(b * m, -1)
@@ -58,7 +63,7 @@ class MaskedMLP(MaskedNet):
         )
         h = (added.view(b, m, -1) + sums[:, None, :]).view(b * m, -1)
         for weight, bias in later:
-            h = torch.addmm(bias, h.clamp_min_(0.0), weight.t())
+            h = _product(h.clamp_min_(0.0), weight.t()).add_(bias)
         return h.view(b, m, -1)
 
     @property
@@ -96,6 +101,10 @@ def mlp_pair(
     predictor = MaskedMLP(n_columns, trunk, n_outputs, generator)
     own = trunk if shared else Layers(widths, generator)
     return PolicyPredictor(predictor, MaskedMLP(n_columns, own, n_features, generator))
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    return torch.from_numpy(product(a.numpy(), b.numpy()))
 
 
 def _array(tensor: Tensor) -> np.ndarray:

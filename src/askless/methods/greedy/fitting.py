@@ -73,12 +73,9 @@ def fit_greedy(
                 exact_first=exact_first,
             )
 
-        learner: GreedyLearner
-        if method.schedule == "expected":
-            learner = expected(dropout)
-            phases = [before, _one_phase(method, learner, epochs)]
-        else:
-            learner = RelaxedLearner(
+        phases = [before]
+        if method.schedule != "expected":
+            relaxed = RelaxedLearner(
                 module,
                 problem,
                 chains,
@@ -88,11 +85,14 @@ def fit_greedy(
                 watch_relaxed_loss=method.schedule == "staged",
                 seed=seed,
             )
-            phases = [before, *_relaxed_phases(method, learner, epochs)]
+            phases += _relaxed_phases(method, relaxed, epochs)
+        if method.schedule in ("expected", "annealed+expected"):
+            phases.append(_one_phase(method, expected(dropout), epochs))
+        last = expected(None)
         if method.polish:
-            phases.append(polishing(phases[-1], expected(None)))
+            phases.append(polishing(phases[-1], last))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
-        policy = learner.policy(module)
+        policy = last.policy(module)
         predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
     return Fitted(policy, predictor, history, training_summary(history))
 
@@ -100,7 +100,7 @@ def fit_greedy(
 def _relaxed_phases(method: Greedy, learner: RelaxedLearner, epochs: int) -> list[Phase]:
     """The joint training: one annealed phase, or one phase for each temperature."""
     hot, cold = method.temperatures
-    if method.schedule == "annealed":
+    if method.schedule != "staged":
         return [_one_phase(method, learner, epochs, temperature=(hot, cold))]
     return [
         Phase(

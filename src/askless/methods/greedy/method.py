@@ -44,13 +44,15 @@ class Greedy(NetMethod):
         one-feature losses; "learned" leaves it to the policy network.
     schedule : "annealed" lowers the temperature within one run of epochs, "staged" runs one early-stopped phase
         for each temperature, as in the paper; "expected" has no relaxation: it minimises the expected loss among
-        candidates that the policy draws all along, for networks that see through a mixture of many features.
+        candidates that the policy draws all along, for networks that see through a mixture of many features;
+        "annealed+expected" does the one, then the other, each for as many epochs: for long training.
     temperatures : the first and the last temperature; "expected" has none.
     stages : how many temperatures a staged schedule has, geometrically spaced.
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation, dropout or
         weight decay; after an "expected" schedule it adds little.
     candidates : how many features the expected loss compares in each training state, those that the policy draws.
-    epochs : passes over the states (at most, in each stage); None picks enough of them for a thousand steps.
+    epochs : passes over the states (at most, in each stage; in either part of a schedule of two); None picks enough
+        of them for a thousand steps.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     states_per_row : how many partial records each training row keeps, where training is long enough to walk them all
         to their end `walks` times; else there are fewer, which go from row to row.
@@ -67,7 +69,7 @@ class Greedy(NetMethod):
         "depths": Choice(("early", "mixed", "even")),
         "random_starts": Number(0, 1),
         "first": Choice(("exact", "learned")),
-        "schedule": Choice(("annealed", "staged", "expected")),
+        "schedule": Choice(("annealed", "staged", "expected", "annealed+expected")),
         "temperatures": Pair(),
         "stages": Number(1, whole=True),
         "candidates": Number(2, whole=True),
@@ -83,7 +85,7 @@ class Greedy(NetMethod):
     depths: Literal["early", "mixed", "even"] = "early"
     random_starts: float = 0.2
     first: Literal["exact", "learned"] = "exact"
-    schedule: Literal["annealed", "staged", "expected"] = "annealed"
+    schedule: Literal["annealed", "staged", "expected", "annealed+expected"] = "annealed"
     temperatures: tuple[float, float] = (1.0, 0.1)
     stages: int = 5
     candidates: int = 6

@@ -97,7 +97,7 @@ class RelaxedLearner(GreedyLearner):
         """
         rows = self.rows
         now = self._outputs_now(states, rows.inputs(states.x, states.known))
-        then = self.module.predictor.evaluated(rows.inputs(states.x, chosen.mask))
+        then = self.module.predictor.roughly(rows.inputs(states.x, chosen.mask))
         rate = (chosen.soft * rates).sum(dim=1, keepdim=True)
         return chosen.gradient(gradient * rate, rates * (rows.divergence(then, now) / -len(now))[:, None])
 
