@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from askless.cli.console import count, interactive, make_console, say
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from askless.cli.session import Session
-    from askless.core import Interview
+    from askless.core import Interview, StoppingRule
 
 __all__ = ["add", "run"]
 
@@ -70,9 +71,12 @@ def run(args: argparse.Namespace) -> None:
         raise InterviewError(f"{args.model} asks for patches of images, which cannot be typed; use it from Python")
     wording = Wording(model.descriptions)
     known = known_values(args.known, model.encoder, wording)
-    talk = model.interview(known=known, unavailable=args.unavailable, **asking(args, model))
+    how = asking(args, model)
+    talk = model.interview(known=known, unavailable=args.unavailable, **how)
     screen = _Screen(make_console())
-    screen.lead(Session(talk, model.encoder, wording), model.max_features if args.budget is None else args.budget)
+    budget = model.max_features if args.budget is None else args.budget
+    screen.say_limits(budget, model.stopping if how["stopping"] is None else how["stopping"])
+    screen.lead(Session(talk, model.encoder, wording))
     if screen.refused and not interactive():
         raise InterviewError(
             f"{count(screen.refused, 'line')} could not be used; later answers may have met other questions"
@@ -88,7 +92,13 @@ class _Screen:
         self.scale: tuple[float, float] | None = None
         self.refused = 0  # lines
 
-    def lead(self, session: Session, budget: int) -> None:
+    def say_limits(self, budget: int, rules: Sequence[StoppingRule]) -> None:
+        """How long the interview may take, and what ends it before."""
+        say(self.console, f"At most {count(budget, 'question')}. `help` lists what can be typed.", "dim")
+        if rules:
+            say(self.console, f"It ends sooner with: {'; '.join(rule.reason for rule in rules)}.", "dim")
+
+    def lead(self, session: Session) -> None:
         """The whole interview."""
         from askless.cli.views import summary
 
@@ -96,7 +106,6 @@ class _Screen:
         prior = talk.prediction
         if set(prior) == {"mean", "sd"}:
             self.scale = prior["mean"] - 3 * prior["sd"], prior["mean"] + 3 * prior["sd"]
-        say(self.console, f"At most {count(budget, 'question')}. `help` lists what can be typed.", "dim")
         self._show_prediction(talk, "before the first question")
         why = self._questions(session)
         if talk.history:

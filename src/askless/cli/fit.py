@@ -28,7 +28,8 @@ __all__ = ["add", "run"]
 DESCRIPTION = """\
 Learn from a table of labelled cases which feature to ask for next, and write the model to a file.
 
-Training shows its progress in a terminal. If it is stopped, the same command goes on where it was."""
+Training shows its progress: a bar in a terminal, elsewhere a line now and then on standard error. If it is stopped,
+the same command goes on where it was."""
 EPILOG = (
     """\
 examples:
@@ -190,7 +191,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
     from askless.estimators import DynamicClassifier, DynamicRegressor
 
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
-    how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence}
+    how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
     estimator = kind(args.budget, method, groups, costs, stopping, **how)
     schema = _check_whole(X, groups, costs, precedence, args.seed)
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
