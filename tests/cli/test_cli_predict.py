@@ -80,7 +80,8 @@ def test_other_outputs(run, table, regressor, tmp_path):
     for name in ("out.csv", "out.csv.gz", "out.tsv"):
         run("predict", regressor, table, "-o", tmp_path / name, "--chunk-rows", 60)
     whole = predicted(tmp_path / "out.csv")
-    assert list(whole.columns) == ["prediction", "features asked", "number asked", "cost", "stop reason"]
+    assert list(whole.columns) == ["prediction", "sd", "features asked", "number asked", "cost", "stop reason"]
+    np.testing.assert_allclose(whole["sd"], load(regressor).rollout(pd.read_csv(table)).sd, rtol=1e-5)
     pd.testing.assert_frame_equal(whole, predicted(tmp_path / "out.csv.gz"))
     pd.testing.assert_frame_equal(whole, pd.read_csv(tmp_path / "out.tsv", sep="\t"))
 

@@ -45,7 +45,7 @@ def test_regression_predicts_with_honest_spread(messy):
     X, _, score = messy
     model = DynamicRegressor(max_features=5, method="greedy", groups=GROUPS).fit(X[:300], score[:300])
     assert model.score(X[300:], score[300:]) > 0.4
-    said = []
+    said, t = [], model.rollout(X[300:])
     for row in range(300, 400):
         talk = model.interview()
         while not talk.done:
@@ -53,6 +53,8 @@ def test_regression_predicts_with_honest_spread(messy):
             values = {part.name: X.iloc[row][part.name] for part in feature.parts}
             talk.answer(values if feature.is_group else values[feature.parts[0].name])
         said.append(((score[row] - talk.prediction["mean"]) / talk.prediction["sd"]) ** 2)
+        if not X.iloc[row].isna().any():  # an answer "unknown" takes a question's place in an interview
+            assert talk.prediction["sd"] == pytest.approx(t.sd[row - 300], rel=1e-4)
     assert 0.5 < np.mean(said) < 2.0  # standardised residuals
 
 

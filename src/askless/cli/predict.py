@@ -32,6 +32,7 @@ example:
 
 columns of the output, a row for each row of the table, in its order:
   prediction        the most probable class, or the mean of a regression
+  sd                of a regression, the standard deviation of the truth around the prediction
   p(CLASS)          the probability of each class
   features asked    their names in the order asked, separated by "; "
   number asked, cost, stop reason
@@ -107,6 +108,8 @@ def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace, how: 
     last = trajectory.predictions[:, -1]  # (n, outputs)
     if model.task == "regression":
         frame = pd.DataFrame({"prediction": last[:, 0]})
+        if trajectory.sd is not None:
+            frame["sd"] = trajectory.sd
     else:
         labels = pd.Series(list(model.classes))
         frame = pd.DataFrame({"prediction": labels.take(last.argmax(axis=1)).to_numpy()})

@@ -97,6 +97,7 @@ def rollout(
         cost=to_numpy(xp.stack(costs_so_far, axis=1)),
         stop_reason=reasons[to_numpy(fired)],
         feature_names=schema.names,
+        sd=None if progress.spread is None else to_numpy(progress.spread),
     )
     return _without_gaps(t) if batch > 1 and steps else t
 

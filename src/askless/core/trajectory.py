@@ -29,6 +29,7 @@ class Trajectory:
     stop_reason: np.ndarray  # (n,) of str
     feature_names: tuple[str, ...]  # of all features, asked or not
     outputs: tuple[Any, ...] = ()  # class labels, or ("mean",)
+    sd: np.ndarray | None = None  # (n,) the standard deviation of the last prediction, of regressions that tell it
     again: Again | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -85,6 +86,7 @@ class Trajectory:
             predictions=np.concatenate([padded(p.predictions, width + 1, mode="edge") for p in parts]),
             cost=np.concatenate([padded(p.cost, width + 1, mode="edge") for p in parts]),
             stop_reason=np.concatenate([p.stop_reason for p in parts]),
+            sd=None if any(p.sd is None for p in parts) else np.concatenate([p.sd for p in parts]),
         )
 
     def frame(self) -> pd.DataFrame:
