@@ -14,9 +14,11 @@ from askless.experiments.report.stopping import best_number, cheapest_stop, mean
 from askless.experiments.report.study import Run
 from askless.experiments.results import read_results
 from askless.files import write_atomic
+from askless.metrics import metric
 
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "costs.md"
 PAIRS = (("value", "value, cost-blind"), ("greedy", "greedy, cost-blind"))
+NEAR = 0.005  # of a score
 ORDER = ("value", "greedy", "value, cost-blind", "greedy, cost-blind", "forward_selection", "mutual_information")
 ORDER += ("forward_selection, cost-blind", "random")
 INTRODUCTION = """# Scores for money
@@ -37,14 +39,14 @@ def interval(differences):
     return float(np.mean(differences)), float(half)
 
 
-def curves(results, dataset):
-    """By method: {seed: log loss at each amount of money}; and the amounts."""
+def curves(results, dataset, name="log_loss"):
+    """By method: {seed: score at each amount of money}; and the amounts."""
     found, money = {}, None
     for result in results:
         task = result["task"]
         if task["dataset"] == dataset:
             money = result["money"]["money"]
-            found.setdefault(task["label"], {})[task["seed"]] = np.array(result["money"]["log_loss"])
+            found.setdefault(task["label"], {})[task["seed"]] = np.array(result["money"][name])
     return found, np.array(money)
 
 
@@ -57,33 +59,26 @@ def table(found, money):
     return lines
 
 
-def compared(found, money, aware, blind):
+def compared(results, dataset, name, aware, blind):
     """Sentences: for how much the cost-blind method's best score is had, and where prices cost something."""
-    seeds = sorted(set(found[aware]) & set(found[blind]))
-    own, other = (np.mean([found[label][seed] for seed in seeds], axis=0) for label in (aware, blind))
-    best = int(other.argmin())
-    reached = np.flatnonzero(own <= other[best])
-    near = np.flatnonzero(own <= other[best] + 0.005)
-    told = (
-        f"- **{aware}** against *{blind}*: the best score of the latter, {other[best]:.4f}, takes {money[best]:.4g}; "
+    found, money = curves(results, dataset, name)
+    score, seeds = metric(name), sorted(set(found[aware]) & set(found[blind]))
+    sign = -1 if score.greater_is_better else 1  # so that less is better
+    own, other = (sign * np.array([found[label][seed] for seed in seeds]) for label in (aware, blind))
+    best = int(other.mean(axis=0).argmin())
+    gap = own.mean(axis=0) - other.mean(axis=0)[best]  # to the best of the other
+    told = [f"its best score, {abs(other.mean(axis=0)[best]):.4f}, takes {money[best]:.4g}"]
+    for reached, words in ((gap <= 0, "has it"), (gap <= NEAR, f"comes within {NEAR} of it")):
+        first = money[reached.argmax()]
+        told.append(f"{aware} {words} for {first:.4g} ({first / money[best]:.0%})" if reached.any() else "")
+    if not (gap <= 0).any():
+        told[1] = f"{aware} does not reach it"
+    gaps = [interval(own[:, j] - other[:, j]) for j in range(len(money))]
+    worse = [f"{money[j]:.4g} (by {mean:.4f} ± {half:.4f})" for j, (mean, half) in enumerate(gaps) if mean > half]
+    told.append(
+        f"worse by more than the interval at {', '.join(worse)}" if worse else "nowhere worse than its interval"
     )
-    told += f"the former has it for {money[reached[0]]:.4g}" if len(reached) else "the former does not reach it"
-    told += f" ({money[reached[0]] / money[best]:.0%})" if len(reached) else ""
-    told += (
-        f", and comes within 0.005 of it for {money[near[0]]:.4g} ({money[near[0]] / money[best]:.0%})."
-        if len(near)
-        else "."
-    )
-    if len(seeds) < 2:
-        return told + " One seed has no interval."
-    gaps = [interval([found[aware][s][j] - found[blind][s][j] for s in seeds]) for j in range(len(money))]
-    worse = [f"{money[j]:.4g} (by {gap:.4f} ± {half:.4f})" for j, (gap, half) in enumerate(gaps) if gap > half]
-    told += (
-        f" It is worse by more than the interval at {', '.join(worse)}."
-        if worse
-        else " It is nowhere worse by more than the interval."
-    )
-    return told
+    return f"- **{aware}** against *{blind}*, {score.label}: {'; '.join(filter(None, told))}."
 
 
 def stopped(results, dataset):
@@ -138,7 +133,8 @@ def main():
         seeds = max(len(runs) for runs in found.values())
         rows = next(r["data"]["rows"] for r in results if r["task"]["dataset"] == dataset)
         lines += [f"## {dataset}", "", f"{rows['train']} training rows, {seeds} seeds.", "", *table(found, money), ""]
-        lines += [compared(found, money, *pair) for pair in PAIRS if pair[0] in found and pair[1] in found]
+        pairs = [pair for pair in PAIRS if set(pair) <= set(found)]
+        lines += [compared(results, dataset, name, *pair) for pair in pairs for name in ("log_loss", "auroc")]
         lines += [*stopped(results, dataset), ""]
     write_atomic(given.output, ("\n".join(lines)).encode())
     print("\n".join(lines))
