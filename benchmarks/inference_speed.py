@@ -19,6 +19,9 @@ from askless.models import NetPolicy, NetPredictor, Network
 from askless.training import Problem
 
 
+EAGER_CASES = 1024  # at once: the fastest for eager torch of 512, 1,024 and all
+
+
 def exported(net: torch.nn.Sequential, n_columns: int) -> Network:
     """A torch network for the package's runtime."""
     linear = [layer for layer in net if isinstance(layer, torch.nn.Linear)]
@@ -59,12 +62,12 @@ def roll_out(problem: Problem, hidden: tuple[int, ...], rows: int, steps: int, r
     policy = NetPolicy(exported(nets.policy, n_columns))
     prior = np.full(classes, 1 / classes, dtype=np.float32)
     predictor = NetPredictor(exported(nets.predictor, n_columns), classes=True, prior=prior)
-    many = np.resize(np.arange(len(problem.valid)), rows)
-    cases = Cases(problem.valid.x[many], problem.valid.present[many])
-    x = torch.from_numpy(cases.x)
+    parts = (problem.valid, problem.train)
+    cases = Cases(*(np.concatenate([getattr(part, name) for part in parts])[:rows] for name in ("x", "present")))
+    rows, x = len(cases), torch.from_numpy(cases.x)
 
     def eager_runs() -> None:
-        for run in x.split(fitted.CASES_AT_ONCE):
+        for run in x.split(EAGER_CASES):
             eager(nets, run, steps)
 
     calls = {
@@ -87,8 +90,8 @@ def rollouts(quick: bool) -> dict[str, object]:
     mnist, _ = mnist_problem(50, 600 if quick else None)
     rounds = 2 if quick else 9
     return {
-        "Spam": roll_out(spam, (128, 128), 920 if quick else 9200, 10, rounds),
-        "MNIST": roll_out(mnist, (512, 512), 256 if quick else 2048, 50, 1 if quick else 3),
+        "Spam": roll_out(spam, (128, 128), 920 if quick else 3681, 10, rounds),
+        "MNIST": roll_out(mnist, (512, 512), 256 if quick else 4096, 50, 1 if quick else 3),
     }
 
 

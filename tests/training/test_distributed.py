@@ -88,8 +88,8 @@ def test_processes_with_other_seeds_are_told_so(two):
         assert told(folder)["error"].startswith("1 of 2 processes were given other data, settings or versions")
 
 
-def test_only_the_first_process_shows_a_bar(two):
-    assert [told(folder)["progress"] for folder in two] == ["_Bar", "Silent"]
+def test_only_the_first_process_tells_of_progress(two):
+    assert [told(folder)["progress"] for folder in two] == ["Lines", "Silent"]
 
 
 def test_alone_nothing_is_changed(tmp_path):

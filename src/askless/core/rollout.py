@@ -24,6 +24,7 @@ from askless.core.schema import Schema
 from askless.core.state import Cases, State
 from askless.core.stopping import StoppingRule, as_rules, stop_reason
 from askless.core.trajectory import Trajectory
+from askless.core.twins import Twins, all_treat_alike
 
 __all__ = ["Missing", "askable", "rollout"]
 
@@ -63,15 +64,18 @@ def rollout(
     if batch > 1 and needs_truth:
         raise ValueError("a policy that looks at the truth asks one feature at a time")
     asker = Asker(policy, predictor, schema, costs or Uniform(), precedence, reference)
-    n, n_features = cases.present.shape
-    can_ask = askable(cases.present, missing, available)
-    start = xp.zeros((n, n_features), dtype=xp.bool, device=device(cases.x)) if known is None else known
-    state = State.of(cases, constant_like(schema.column_feature, cases.x), start)
-    zeros = xp.zeros(n, dtype=xp.float64, device=device(cases.x))
-    count, spent, prediction = xp.astype(zeros, xp.int64), zeros, predictor.predict(state)
+    can_ask, twins = askable(cases.present, missing, available), Twins(cases)
+    alone = needs_truth or known is not None or batch > 1 or not isinstance(cases.x, np.ndarray)
+    if not alone and all_treat_alike(policy, predictor, asker.costs, *rules):
+        twins, can_ask = Twins.before_answers(cases, can_ask, schema)
+    # Until the end, a row stands for a state; where no twins are known, for a case.
+    start = xp.zeros_like(can_ask) if known is None else known
+    state = State.of(twins.cases, constant_like(schema.column_feature, cases.x), start)
+    spent = xp.zeros(len(state), dtype=xp.float64, device=device(cases.x))
+    count, prediction = xp.astype(spent, xp.int64), predictor.predict(state)
     ceiling = ceiling_of(can_ask & ~start, cases.x)
     steps: list[Array] = []
-    predictions, costs_so_far = [prediction], [spent]  # not the states: they are large
+    predictions, costs_so_far = [twins.to_all(prediction)], [twins.to_all(spent)]  # not the states: they are large
     while True:
         truth = cases.x if needs_truth else None
         progress = Progress(state, count, spent, prediction, asker, ceiling, known, truth)
@@ -82,22 +86,24 @@ def rollout(
             if i:  # a batch pays what each of its members costs after those before it
                 progress = Progress(state, count, spent, prediction, asker, ceiling, known)
             asks = pick >= 0
-            first = xp.where(asks, pick, xp.zeros_like(pick))
-            price = xp.where(asks, take_columns(progress.prices, first), zeros)
-            state, ceiling = state.after(pick, cases, schema), close(ceiling, pick)
-            count, spent = count + xp.astype(asks, xp.int64), spent + price
+            price = take_columns(progress.prices, xp.where(asks, pick, xp.zeros_like(pick)))
+            count, spent = count + xp.astype(asks, xp.int64), spent + xp.where(asks, price, xp.zeros_like(price))
+            twins, before = twins.after(pick)
+            if before is not None:  # answers tell some apart
+                pick, count, spent, ceiling = pick[before], count[before], spent[before], ceiling[before]
+            state, ceiling = state.after(pick, twins.cases, schema, before), close(ceiling, pick)
             prediction = predictor.predict(state)
-            steps.append(pick)
-            predictions.append(prediction)
-            costs_so_far.append(spent)
+            steps.append(twins.to_all(pick))
+            predictions.append(twins.to_all(prediction))
+            costs_so_far.append(twins.to_all(spent))
     reasons = np.array([*(stop_reason(rules, i) for i in range(len(rules))), stop_reason(rules, -1)], dtype=object)
     t = Trajectory(
-        order=to_numpy(xp.stack(steps, axis=1)) if steps else np.empty((n, 0), dtype=np.int64),
+        order=to_numpy(xp.stack(steps, axis=1)) if steps else np.empty((len(cases), 0), dtype=np.int64),
         predictions=to_numpy(xp.stack(predictions, axis=1)),
         cost=to_numpy(xp.stack(costs_so_far, axis=1)),
-        stop_reason=reasons[to_numpy(fired)],
+        stop_reason=reasons[to_numpy(twins.to_all(fired))],
         feature_names=schema.names,
-        sd=None if progress.spread is None else to_numpy(progress.spread),
+        sd=None if progress.spread is None else to_numpy(twins.to_all(progress.spread)),
     )
     return _without_gaps(t) if batch > 1 and steps else t
 

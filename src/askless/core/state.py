@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ import numpy as np
 from askless.core.arrays import Array, array_namespace, constant_like, one_hot
 from askless.core.schema import Schema
 
-__all__ = ["Answer", "Answers", "Cases", "Memo", "State"]
+__all__ = ["Answer", "Answers", "Cases", "Memo", "PerCase", "State"]
 
 Memo = dict[Any, Any]
 """What was computed from a state's `x` and `known`, by whoever computed it."""
@@ -26,8 +27,16 @@ class Cases:
     def __len__(self) -> int:
         return int(self.x.shape[0])
 
-    def __getitem__(self, rows: slice) -> Cases:
+    def __getitem__(self, rows: slice | np.ndarray) -> Cases:
         return Cases(self.x[rows, :], self.present[rows, :])
+
+
+class PerCase(ABC):
+    """What a memo holds of each case, and a state of some of them can take over."""
+
+    @abstractmethod
+    def at(self, cases: np.ndarray) -> PerCase:
+        """The same of some cases (m,), which may repeat."""
 
 
 @dataclass(slots=True)
@@ -95,11 +104,16 @@ class State:
         shown = xp.take(known, column_feature, axis=1)  # (n, columns)
         return cls(xp.where(shown, cases.x, xp.zeros_like(cases.x)), asked, known)
 
-    def after(self, pick: Array, cases: Cases, schema: Schema) -> State:
-        """The state after asking feature `pick[i]` of case i; a negative pick asks nothing."""
+    def after(self, pick: Array, cases: Cases, schema: Schema, before: np.ndarray | None = None) -> State:
+        """The state after asking feature `pick[i]` of case i; a negative pick asks nothing.
+
+        Cases may come from some that stood in the same state: `before` (n,) says in which.
+        """
         if not isinstance(self.x, np.ndarray):
             asked = self.asked | one_hot(pick, self.asked.shape[1])
             return State.of(cases, constant_like(schema.column_feature, self.x), asked)
+        if before is not None:
+            return self.at(before).after(pick, cases, schema)
         if len(self) > 1:
             return self._after_many(pick, cases, schema)
         index = int(pick[0])
@@ -108,6 +122,11 @@ class State:
         feature = schema.features[index]
         values = cases.x[0, feature.start : feature.stop] if cases.present[0, index] else None
         return self.answered(index, feature.start, feature.stop, values)
+
+    def at(self, cases: np.ndarray) -> State:
+        """The state of some of the cases (m,), which may repeat; for numpy."""
+        memo = {who: kept.at(cases) for who, kept in self.memo.items() if isinstance(kept, PerCase)}
+        return State(self.x[cases], self.asked[cases], self.known[cases])._with(None, memo)
 
     def answered(self, feature: int, start: int, stop: int, values: np.ndarray | None) -> State:
         """The state of one case after its first answer to a feature of these columns; None tells nothing."""

@@ -44,6 +44,7 @@ class ScoresOnly:
     def __init__(self, policy: Any) -> None:
         self.policy = policy
         self.needs_truth = bool(getattr(policy, "needs_truth", False))
+        self.treats_alike = bool(getattr(policy, "treats_alike", False))
 
     def score(self, state: State) -> Array:
         """(n, features) the policy's."""

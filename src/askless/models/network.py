@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ import numpy as np
 from numpy import fmax
 
 from askless.core.arrays import Array, array_namespace, cached_zeros, constant_like
-from askless.core.state import Answer, Answers, State
+from askless.core.state import Answer, Answers, PerCase, State
 from askless.models.single import SingleCase
 
 __all__ = ["Network", "NetworkLike"]
@@ -115,7 +115,7 @@ class Network:
             return self(state.x, state.known)
         if state.nothing_known:
             shape, dtype = (len(state), len(self.biases[0])), np.result_type(state.x, self.biases[0])
-            state.memo[self] = _Running.of(np.full(shape, self.biases[0], dtype), self)
+            state.memo[self] = self._running(np.full(shape, self.biases[0], dtype))
             return np.broadcast_to(self._blank, (len(state), *self._blank.shape))
         outputs = self._many(state).dot(self.weights[-1])
         outputs += self.biases[-1]
@@ -138,7 +138,7 @@ class Network:
         """(n, hidden) the last hidden layer of many cases, in memory that the next call overwrites."""
         running = state.memo.get(self)
         if running is None:
-            running = state.memo[self] = self._moved(state) or _Running.of(self._dense(state.x, state.known), self)
+            running = state.memo[self] = self._moved(state) or self._running(self._dense(state.x, state.known))
         h: np.ndarray = fmax(
             running.sums, cached_zeros(running.sums.shape, running.sums.dtype), out=running.layers[0]
         )
@@ -147,6 +147,9 @@ class Network:
             h += bias
             fmax(h, cached_zeros(h.shape, h.dtype), out=h)
         return h
+
+    def _running(self, sums: np.ndarray) -> _Running:
+        return _Running.beginning(sums, [len(bias) for bias in self.biases[:-1]])
 
     def _moved(self, state: State) -> _Running | None:
         """The running sums of the state before, with what was told; the state before has to begin anew."""
@@ -229,7 +232,7 @@ class Network:
 
 
 @dataclass(slots=True)
-class _Running:
+class _Running(PerCase):
     """The first layer's sums of many cases, and memory for every hidden layer."""
 
     sums: np.ndarray  # (n, hidden)
@@ -237,9 +240,13 @@ class _Running:
     layers: list[np.ndarray]
 
     @classmethod
-    def of(cls, sums: np.ndarray, network: Network) -> _Running:
-        layers = [np.empty((len(sums), len(bias)), sums.dtype) for bias in network.biases[:-1]]
-        return cls(sums, np.empty_like(sums), layers)
+    def beginning(cls, sums: np.ndarray, widths: Iterable[int]) -> _Running:
+        """With memory for layers of these widths."""
+        return cls(sums, np.empty_like(sums), [np.empty((len(sums), width), sums.dtype) for width in widths])
+
+    def at(self, cases: np.ndarray) -> _Running:
+        """Those of some cases (m,)."""
+        return _Running.beginning(self.sums[cases], [layer.shape[1] for layer in self.layers])
 
 
 def _is_single(state: State) -> bool:

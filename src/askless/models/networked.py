@@ -31,6 +31,8 @@ class NetPolicy:
     and need not be learned.
     """
 
+    treats_alike = True
+
     def __init__(self, network: NetworkLike, first: np.ndarray | None = None) -> None:
         self.network = network
         self.first = first  # (features,) scores where nothing is known
@@ -70,6 +72,8 @@ class NetPolicy:
 
 class NetPredictor:
     """Class probabilities, or a mean with a standard deviation, from a network; where nothing is known, a prior."""
+
+    treats_alike = True
 
     def __init__(
         self,

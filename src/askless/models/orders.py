@@ -16,6 +16,8 @@ __all__ = ["RandomOrder", "Ranking"]
 class Ranking:
     """The same scores in every state: a static order."""
 
+    treats_alike = True
+
     def __init__(self, scores: np.ndarray) -> None:
         self.scores = np.asarray(scores, dtype=np.float64)  # (features,)
 

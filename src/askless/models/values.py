@@ -24,6 +24,7 @@ class NetValue:
     regression it is a drop of the squared error, in the target's units squared.
     """
 
+    treats_alike = True
     informative = True  # scores are information, which can be weighed against prices
     noise = 0.2  # share of the best candidate's value: no low price makes up for a smaller one, which is mostly noise
 

@@ -19,8 +19,9 @@ class CostModel(Protocol):
 
     In the state that it sees, `asked` is what was asked and paid for; what was known beforehand is in `known` only.
     A model whose prices are the same in every state may say `fixed = True`: an interview then looks them up once. One
-    whose prices are all the same may say `equal = True`: they then change no choice. One that names features has
-    `bound(schema)`, which gives a model for the features of a schema.
+    whose prices are all the same may say `equal = True`: they then change no choice. One that treats cases in the
+    same state alike may say `treats_alike = True` (see `Policy`). One that names features has `bound(schema)`, which
+    gives a model for the features of a schema.
     """
 
     def prices(self, state: State) -> Array:

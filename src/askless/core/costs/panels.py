@@ -28,6 +28,8 @@ class Panels:
     [[1.0, 7.27, 5.2], [1.0, 5.17, 3.1]]
     """
 
+    treats_alike = True
+
     def __init__(self, prices: Mapping[str, float], panels: Mapping[str, Mapping[str, float]]) -> None:
         self.by_name = {str(name): checked_price(name, price) for name, price in prices.items()}
         self.panels: dict[str, dict[str, float]] = {}

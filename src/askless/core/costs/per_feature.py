@@ -22,6 +22,7 @@ class PerFeature:
     [0.0, 1.0, 90.0]
     """
 
+    treats_alike = True
     fixed = True
 
     def __init__(self, prices: Mapping[str, float] | np.ndarray) -> None:

@@ -11,6 +11,7 @@ __all__ = ["Uniform"]
 class Uniform:
     """Every question costs 1."""
 
+    treats_alike = True
     fixed = True
     equal = True
 

@@ -54,6 +54,11 @@ class Rule(ABC):
     task: ClassVar[str | None] = None  # the only task that it is for, if there is one
 
     @property
+    def treats_alike(self) -> bool:
+        """Whether cases in the same state stop alike."""
+        return True
+
+    @property
     @abstractmethod
     def reason(self) -> str:
         """Why a case stopped."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from askless.core.arrays import Array, array_namespace
 from askless.core.progress import Progress
 from askless.core.stopping.base import Rule, StoppingRule, closing
+from askless.core.twins import all_treat_alike
 
 __all__ = ["AllOf", "AnyOf"]
 
@@ -33,6 +34,11 @@ class _Combined(Rule):
     def reason(self) -> str:
         """Those of its rules."""
         return f" {self.word} ".join(rule.reason for rule in self.rules)
+
+    @property
+    def treats_alike(self) -> bool:
+        """If all of its rules do."""
+        return all_treat_alike(*self.rules)
 
     def closes(self, progress: Progress) -> Array:
         """(n, features) what all of its rules close, or any of them."""

@@ -11,6 +11,8 @@ from askless.core.stopping.base import Rule, checked_number
 
 __all__ = ["DecisionStable"]
 
+CASES_AT_ONCE = 512  # so that what is imagined of them stays in memory
+
 
 @dataclass(frozen=True)
 class DecisionStable(Rule):
@@ -45,14 +47,18 @@ class DecisionStable(Rule):
         if prediction.shape[1] == 1 and self.tolerance is None:
             raise ValueError("for a regression DecisionStable needs a tolerance: by how much the mean may move")
         stops = np.ones(len(prediction), dtype=bool)
-        open_ = np.asarray(progress.open)
-        if not open_.any():
-            return stops
-        rows = who.reference.draw(prediction, progress.spread, self.draws)
-        case, _, after = who.reference.outcomes(who.predictor, progress.state, rows, open_, who.schema)
-        if prediction.shape[1] == 1:
-            other = np.abs(after[:, :, 0] - prediction[case]) > self.tolerance  # (pairs, draws)
-        else:
-            other = after.argmax(axis=2) != prediction[case].argmax(axis=1)[:, None]
-        stops[case[other.mean(axis=1) > self.chance]] = False
+        spread, open_ = progress.spread, np.asarray(progress.open)
+        for start in range(0, len(stops), CASES_AT_ONCE):
+            some = np.arange(start, min(start + CASES_AT_ONCE, len(stops)))
+            if not open_[some].any():
+                continue
+            rows = who.reference.draw(prediction[some], None if spread is None else spread[some], self.draws)
+            state = progress.state.at(some)
+            case, _, after = who.reference.outcomes(who.predictor, state, rows, open_[some], who.schema)
+            now = prediction[some][case]
+            if prediction.shape[1] == 1:
+                other = np.abs(after[:, :, 0] - now) > self.tolerance  # (pairs, draws)
+            else:
+                other = after.argmax(axis=2) != now.argmax(axis=1)[:, None]
+            stops[some[case[other.mean(axis=1) > self.chance]]] = False
         return stops
