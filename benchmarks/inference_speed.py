@@ -18,7 +18,6 @@ from askless.fitted import FittedModel
 from askless.models import NetPolicy, NetPredictor, Network
 from askless.training import Problem
 
-
 EAGER_CASES = 1024  # at once: the fastest for eager torch of 512, 1,024 and all
 
 

@@ -91,6 +91,7 @@ def test_a_row_alone_gives_what_it_gives_in_a_batch(learned):
         ("classification", Greedy(**BRIEF, schedule="staged", stages=2, augment="crops")),
         ("classification", Greedy(**BRIEF, subsets="random", augment="crops+flips")),
         ("classification", Greedy(**BRIEF, schedule="expected", shared=True)),
+        ("classification", Greedy(**BRIEF, schedule="expected", shared=True, predictor_epochs=1)),
         ("regression", Greedy(**BRIEF, augment="crops")),
         ("classification", Value(**BRIEF)),
         ("regression", Value(**BRIEF, shared=True)),
@@ -119,9 +120,10 @@ class Killed(Exception):
     """Ends a fit in the middle."""
 
 
-def test_a_fit_that_was_killed_ends_with_the_same_weights(tmp_path, monkeypatch):
+@pytest.mark.parametrize("epoch", [3, 7])  # of two for the predictor, twice two for both, two for the predictor again
+def test_a_fit_that_was_killed_ends_with_the_same_weights(tmp_path, monkeypatch, epoch):
     images, y, _ = signposts(80)
-    method = Greedy(**BRIEF, shared=True, augment="crops+flips")
+    method = Greedy(**BRIEF, shared=True, augment="crops+flips", predictor_epochs=2, schedule="annealed+expected")
 
     def fit(checkpoint=None):
         return DynamicClassifier(2, method=method, patch_size=4).fit(images, y, checkpoint=checkpoint)
@@ -130,12 +132,12 @@ def test_a_fit_that_was_killed_ends_with_the_same_weights(tmp_path, monkeypatch)
 
     saves, save = itertools.count(), Checkpoint.save
 
-    def save_thrice(self, snapshot):
+    def save_some(self, snapshot):
         save(self, snapshot)
-        if next(saves) == 2:
+        if next(saves) == epoch - 1:
             raise Killed
 
-    monkeypatch.setattr(Checkpoint, "save", save_thrice)
+    monkeypatch.setattr(Checkpoint, "save", save_some)
     with pytest.raises(Killed):
         fit(tmp_path / "c")
     monkeypatch.undo()

@@ -153,12 +153,12 @@ def _run_phase(
     resumed: Snapshot | None,
 ) -> None:
     learner = phase.learner
+    if resumed is None:
+        learner.begin()
     parameters = [p for p in learner.module.parameters() if p.requires_grad]
     optimizer = AdamW(parameters, phase.weight_decay)
     averaged = _Average(learner.module, phase.average)
-    if resumed is None:
-        learner.begin()
-    else:
+    if resumed is not None:
         _restore(resumed, phase, run, optimizer, averaged)
     while run.epoch < phase.epochs and not _exhausted(phase, run.best):
         row = _run_epoch(phase, run, optimizer, averaged)

@@ -61,9 +61,5 @@ class ExpectedLearner(GreedyLearner):
     def _candidates(self, states: States, logits: Tensor) -> tuple[Tensor, Tensor]:
         """(b, m) features drawn without replacement by the policy, the first one to be asked; and which may be."""
         perturbed = logits + self.gumbel.draw(*logits.shape)
-        if self.first is not None:
-            empty = ~states.known.any(dim=1, keepdim=True)
-            perturbed = torch.where(empty, self.first, perturbed)
-        perturbed = torch.where(states.blocked > 0, -torch.inf, perturbed)
-        best, candidates = perturbed.topk(self.candidates, dim=1)
+        best, candidates = self._open_scores(states, perturbed).topk(self.candidates, dim=1)
         return candidates, best > -torch.inf

@@ -9,6 +9,7 @@ import torch
 
 from askless.methods.base import Fitted
 from askless.methods.greedy.expected import ExpectedLearner
+from askless.methods.greedy.following import FollowingLearner
 from askless.methods.greedy.learner import GreedyLearner
 from askless.methods.greedy.method import Greedy
 from askless.methods.greedy.relaxed import RelaxedLearner
@@ -88,12 +89,15 @@ def fit_greedy(
             phases += _relaxed_phases(method, relaxed, epochs)
         if method.schedule in ("expected", "annealed+expected"):
             phases.append(_one_phase(method, expected(dropout), epochs))
-        last = expected(None)
+        last: GreedyLearner = expected(None)
         if method.polish:
             phases.append(polishing(phases[-1], last))
+        if method.predictor_epochs:
+            last = FollowingLearner(module, problem, chains, gumbel, dropout, exact_first=exact_first)
+            phases.append(_one_phase(method, last, method.predictor_epochs, name="predictor"))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
-        policy = last.policy(module)
-        predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
+        policy = last.policy(last.module)
+        predictor = calibrated(exported_predictor(last.module.predictor, problem), policy, problem)
     return Fitted(policy, predictor, history, training_summary(history))
 
 
@@ -117,9 +121,9 @@ def _relaxed_phases(method: Greedy, learner: RelaxedLearner, epochs: int) -> lis
     ]
 
 
-def _one_phase(method: Greedy, learner: GreedyLearner, epochs: int, **more: Any) -> Phase:
-    """The joint training in one run of epochs."""
-    return Phase("policy", learner, epochs, **seldom_validated(epochs), **_common(method), **more)
+def _one_phase(method: Greedy, learner: GreedyLearner, epochs: int, name: str = "policy", **more: Any) -> Phase:
+    """Training in one run of epochs."""
+    return Phase(name, learner, epochs, **seldom_validated(epochs), **_common(method), **more)
 
 
 def _common(method: Greedy) -> dict[str, Any]:

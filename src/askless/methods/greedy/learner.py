@@ -7,7 +7,7 @@ from torch import Tensor
 
 from askless.models import NetPolicy
 from askless.nn import Dropout, GumbelBank, PolicyPredictor
-from askless.training import ChainLearner, Chains, Problem, gain_per_price, static_rates
+from askless.training import ChainLearner, Chains, Problem, States, gain_per_price, static_rates
 
 __all__ = ["GreedyLearner"]
 
@@ -33,6 +33,12 @@ class GreedyLearner(ChainLearner):
         if not self.problem.priced:
             return gains
         return torch.from_numpy(gain_per_price(gains.numpy(), static_rates(self.problem, []))).to(gains.dtype)
+
+    def _open_scores(self, states: States, scores: Tensor) -> Tensor:
+        """(b, features) the scores, those of the first question where nothing is known; -inf for what is closed."""
+        if self.first is not None:
+            scores = torch.where(states.known.any(dim=1, keepdim=True), scores, self.first)
+        return torch.where(states.blocked > 0, -torch.inf, scores)
 
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetPolicy:
         """The policy for the torch-free runtime, as it is now; a `live` one cannot be kept."""

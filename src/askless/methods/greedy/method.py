@@ -54,6 +54,8 @@ class Greedy(NetMethod):
     epochs : passes over the states (at most, in each stage; in either part of a schedule of two); None picks enough
         of them for a thousand steps.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
+    predictor_epochs : passes over the states that train the predictor alone in the end, on the sets that the finished
+        policy asks for: the cheapest way to go on once the questions are good. Layers that both shared are copied.
     states_per_row : how many partial records each training row keeps, where training is long enough to walk them all
         to their end `walks` times; else there are fewer, which go from row to row.
     walks : few keep the questions about one row far apart in time, many keep the records true to the present policy.
@@ -74,6 +76,7 @@ class Greedy(NetMethod):
         "stages": Number(1, whole=True),
         "candidates": Number(2, whole=True),
         "pretrain_epochs": Number(0, whole=True, or_none=True),
+        "predictor_epochs": Number(0, whole=True),
         "states_per_row": Number(1, whole=True),
         "walks": Number(1, whole=True),
         "average": Number(0, 0.9999),
@@ -91,6 +94,7 @@ class Greedy(NetMethod):
     candidates: int = 6
     polish: bool = True
     pretrain_epochs: int | None = None
+    predictor_epochs: int = 0
     states_per_row: int = 4
     walks: int = 4
     average: float = 0.98

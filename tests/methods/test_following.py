@@ -1,0 +1,67 @@
+"""The phase that trains greedy's predictor alone."""
+
+import numpy as np
+import pytest
+import torch
+
+from askless.methods import Greedy
+from askless.methods.greedy.following import FollowingLearner
+from askless.nn import GumbelBank
+from askless.training.progress import Silent
+from tests.methods.given_rows import chains_of, problem_of
+
+SHORT = {"hidden": (16,), "epochs": 3, "pretrain_epochs": 2, "polish": False}
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 6))
+    return problem_of(x, (x[:, 0] + x[:, 1] * (x[:, 2] > 0) > 0).astype(int), 3)
+
+
+def losses(fitted, phase):
+    return [row["valid_loss"] for row in fitted.history if row["phase"] == phase and "valid_loss" in row]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_policy_stays_and_the_predictor_gets_better(problem, shared):
+    before = Greedy(**SHORT, shared=shared).fit(problem, seed=0, progress=Silent())
+    after = Greedy(**SHORT, shared=shared, predictor_epochs=30).fit(problem, seed=0, progress=Silent())
+    for name, weights in before.policy.arrays().items():
+        np.testing.assert_array_equal(after.policy.arrays()[name], weights)
+    changed = [
+        not np.array_equal(after.predictor.arrays()[name], weights)
+        for name, weights in before.predictor.arrays().items()
+        if name.startswith(("weight", "value"))
+    ]
+    assert all(changed)
+    assert min(losses(after, "predictor")) < min(losses(before, "policy"))
+    assert after.summary["best_validation_loss"] == min(losses(after, "predictor"))
+
+
+def test_states_go_on_by_the_policy_s_choice(problem, make_module):
+    """Each state moves to the best open feature by the policy's scores; the first one is the exact one."""
+    module, chains = make_module(problem), chains_of(problem)
+    for network in (module.policy, module.predictor):
+        network.float()
+    generator = torch.Generator().manual_seed(0)
+    learner = FollowingLearner(module, problem, chains, GumbelBank(12, 6, generator, 0), None, exact_first=True)
+    learner.begin()
+    assert not any(parameter.requires_grad for parameter in learner.module.policy.parameters())
+    batch = chains.batches(generator)[0]
+    states = chains.states(batch)
+    scores = module.policy.evaluated(learner.rows.inputs(states.x, states.known))
+    empty = ~states.known.any(dim=1)
+    scores[empty] = chains.first
+    wanted = scores.masked_fill(states.asked.bool(), -torch.inf).argmax(dim=1)
+    _, pick = learner._gradients(states, states.first_rows(0), 1.0)
+    assert pick.tolist() == wanted.tolist()
+    assert all(parameter.grad is None for parameter in learner.module.policy.parameters())
+
+
+def test_a_worse_end_is_not_kept(problem):
+    """What is returned is the best of all phases, also if the last one makes everything worse."""
+    spoiled = Greedy(**SHORT | {"learning_rate": 3e-3}, predictor_epochs=1, weight_decay=0.0)
+    fitted = spoiled.fit(problem, seed=0, progress=Silent())
+    assert fitted.summary["best_validation_loss"] == min(losses(fitted, "policy") + losses(fitted, "predictor"))
