@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from askless.experiments.report.grids import lead_grid, resource_grid, score_grid
+from askless.experiments.report.kinds import KINDS
 from askless.experiments.report.leads import leads_over, standing
 from askless.experiments.report.study import collect
 from askless.experiments.task import ExperimentError
+from askless.methods.base import list_methods
 
 from .made_results import result
 
@@ -144,3 +146,7 @@ def test_a_metric_of_no_data_set():
         collect([result()], "r2")
     with pytest.raises(ValueError, match="did you mean 'auroc'"):
         collect([result()], "auroce")
+
+
+def test_every_method_has_its_kind():
+    assert {name for names in KINDS.values() for name in names} == set(list_methods())
