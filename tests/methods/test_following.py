@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from askless.methods import Greedy
+from askless.methods.greedy.expected import ExpectedLearner
 from askless.methods.greedy.following import FollowingLearner
 from askless.nn import GumbelBank
 from askless.training.progress import Silent
@@ -46,7 +47,10 @@ def test_states_go_on_by_the_policy_s_choice(problem, make_module):
     for network in (module.policy, module.predictor):
         network.float()
     generator = torch.Generator().manual_seed(0)
-    learner = FollowingLearner(module, problem, chains, GumbelBank(12, 6, generator, 0), None, exact_first=True)
+    joint = ExpectedLearner(
+        module, problem, chains, GumbelBank(12, 6, generator, 0), None, candidates=2, exact_first=True
+    )
+    learner = FollowingLearner(joint)
     learner.begin()
     assert not any(parameter.requires_grad for parameter in learner.module.policy.parameters())
     batch = chains.batches(generator)[0]

@@ -93,7 +93,7 @@ def fit_greedy(
         if method.polish:
             phases.append(polishing(phases[-1], last))
         if method.predictor_epochs:
-            last = FollowingLearner(module, problem, chains, gumbel, dropout, exact_first=exact_first)
+            last = FollowingLearner(expected(dropout))
             phases.append(_one_phase(method, last, method.predictor_epochs, name="predictor"))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = last.policy(last.module)

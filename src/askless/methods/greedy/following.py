@@ -9,8 +9,8 @@ import copy
 from torch import Tensor
 
 from askless.methods.greedy.learner import GreedyLearner
-from askless.nn import Dropout, GumbelBank, PolicyPredictor
-from askless.training import Chains, Problem, States, revealed
+from askless.nn import PolicyPredictor
+from askless.training import States, revealed
 
 __all__ = ["FollowingLearner"]
 
@@ -18,19 +18,14 @@ __all__ = ["FollowingLearner"]
 class FollowingLearner(GreedyLearner):
     """Trains the predictor on what the policy asks for, which stays as it is; layers that both shared are copied."""
 
-    def __init__(
-        self,
-        module: PolicyPredictor,
-        problem: Problem,
-        chains: Chains,
-        gumbel: GumbelBank,
-        dropout: Dropout | None,
-        *,
-        exact_first: bool,
-    ) -> None:
-        self._finished = module.policy
-        apart = PolicyPredictor(module.predictor, copy.deepcopy(module.policy).requires_grad_(False))
-        super().__init__(apart, problem, chains, gumbel, dropout, exact_first=exact_first)
+    def __init__(self, joint: GreedyLearner) -> None:
+        """Go on from where another one has trained both."""
+        policy = copy.deepcopy(joint.module.policy).requires_grad_(False)
+        apart = PolicyPredictor(joint.module.predictor, policy)
+        super().__init__(
+            apart, joint.problem, joint.chains, joint.gumbel, joint.dropout, exact_first=joint.exact_first
+        )
+        self._finished = joint.module.policy
 
     def begin(self) -> None:
         """Take over the policy as it is when the phase begins."""
