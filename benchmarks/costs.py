@@ -75,9 +75,11 @@ def compared(results, dataset, name, aware, blind):
         told[1] = f"{aware} does not reach it"
     gaps = [interval(own[:, j] - other[:, j]) for j in range(len(money))]
     worse = [f"{money[j]:.4g} (by {mean:.4f} ± {half:.4f})" for j, (mean, half) in enumerate(gaps) if mean > half]
-    told.append(
-        f"worse by more than the interval at {', '.join(worse)}" if worse else "nowhere worse than its interval"
-    )
+    if len(seeds) < 2:
+        told.append("one seed has no interval")
+    else:
+        told.append(f"{'it is' if worse else 'nowhere'} worse by more than the interval{' at ' * bool(worse)}")
+        told[-1] += ", ".join(worse)
     return f"- **{aware}** against *{blind}*, {score.label}: {'; '.join(filter(None, told))}."
 
 
@@ -101,6 +103,8 @@ def stopped(results, dataset):
                 f"{mean_of(stops, 'log_loss'):.4f}",
             ]
         lines.append("| " + " | ".join(cells) + " |")
+    if not fixed:
+        return ["", "These results do not tell where rules stop on validation rows."]
     lines.append("")
     for own, blind in PAIRS:
         if {own, blind} <= set(fixed):

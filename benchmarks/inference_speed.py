@@ -11,8 +11,7 @@ from literal import LiteralNets
 from machine import in_turn, threads
 from problems import mnist_problem, spam_problem, spam_table
 
-from askless import fitted
-from askless.core import Cases, MaxFeatures, Trajectory, rollout
+from askless.core import Cases, MaxFeatures, Trajectory, cases_at_once, rollout
 from askless.encoding import TableEncoder
 from askless.fitted import FittedModel
 from askless.models import NetPolicy, NetPredictor, Network
@@ -48,7 +47,7 @@ def eager(nets: LiteralNets, x: torch.Tensor, steps: int) -> tuple[torch.Tensor,
 
 def ours(policy: NetPolicy, predictor: NetPredictor, cases: Cases, problem: Problem, steps: int) -> Trajectory:
     """The package's roll-out, in runs of rows as a fitted model makes them."""
-    size, rule = fitted.CASES_AT_ONCE, MaxFeatures(steps)
+    size, rule = cases_at_once(problem.schema), MaxFeatures(steps)
     runs = (cases[start : start + size] for start in range(0, len(cases), size))
     return Trajectory.join([rollout(policy, predictor, run, problem.schema, stopping=rule) for run in runs])
 

@@ -1,12 +1,13 @@
 """Fitted models: masks, chunks of rows, budgets, and whether the parts fit."""
 
+import importlib
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
-from askless import DynamicClassifier, fitted
+from askless import DynamicClassifier
 from askless.checks import example_table
 from askless.core import MaxFeatures
 from askless.encoding import TableEncoder
@@ -24,11 +25,12 @@ def model():
     return estimator.fit(X, Y).model_
 
 
-@pytest.mark.parametrize("which", ["ROWS_AT_ONCE", "CASES_AT_ONCE"])
+@pytest.mark.parametrize("which", ["fitted.ROWS_AT_ONCE", "core.rollout.CASES_AT_ONCE"])
 def test_chunks_of_rows_change_nothing(model, monkeypatch, which):
     known = np.random.default_rng(0).random((len(X), 5)) < 0.3
     whole = model.rollout(X, known=known, available=NAMES[:4])
-    monkeypatch.setattr(fitted, which, 7)
+    module, name = f"askless.{which}".rsplit(".", 1)
+    monkeypatch.setattr(importlib.import_module(module), name, 7)
     parts = model.rollout(X, known=known, available=NAMES[:4])
     np.testing.assert_array_equal(parts.order, whole.order)
     np.testing.assert_allclose(parts.predictions, whole.predictions, rtol=1e-5)

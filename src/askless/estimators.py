@@ -241,7 +241,7 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
         asked. None asks for single pixels.
     random_state : an integer gives the same model each time.
     validation_fraction : share of the rows that training holds out to choose the best weights.
-    verbose : whether to show a progress bar; None shows it in a terminal.
+    verbose : whether to show a progress bar, or without a terminal a line now and then; None only in a terminal.
     precedence : what may be asked only after other features, `{"result": ["consent"]}`.
     reference_rows : how many encoded training rows the model keeps, to imagine answers from: batches and the rule
         `DecisionStable` need them. 0 keeps none.

@@ -28,6 +28,7 @@ from askless.core import (
     Trajectory,
     TruthPolicy,
     askable,
+    cases_at_once,
     cost_model,
     rollout,
 )
@@ -42,7 +43,6 @@ __all__ = ["FittedModel", "checked_budget"]
 Task = Literal["classification", "regression"]
 
 ROWS_AT_ONCE = 16384  # encoded in chunks of this many rows, so that memory stays bounded
-CASES_AT_ONCE = 4096  # asked together: the more, the more of them stand in the same state
 
 
 @dataclass(frozen=True)
@@ -205,8 +205,9 @@ class FittedModel:
         """The encoded rows, some at a time, with their place in the table."""
         for rows, part in row_chunks(table, ROWS_AT_ONCE):
             cases = self.encoder.transform(part, range(first_row + rows.start, first_row + rows.stop))
-            for start in range(0, len(cases), CASES_AT_ONCE):
-                batch = cases[start : start + CASES_AT_ONCE]
+            size = cases_at_once(self.schema)
+            for start in range(0, len(cases), size):
+                batch = cases[start : start + size]
                 yield slice(rows.start + start, rows.start + start + len(batch)), batch
 
     def _mask(self, mask: Any, name: str, n_rows: int) -> np.ndarray | None:

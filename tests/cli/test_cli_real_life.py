@@ -89,7 +89,7 @@ def test_ask_says_why(fitted):
     assert result.returncode == 0, result.stderr
     assert "information" in result.stdout
     ends = ("confidence of 0.99 reached", "nothing affordable left of 14", "nothing affordable left of 3")
-    assert f"It ends sooner with: {'; '.join(ends)}." in result.stdout
+    assert f"It also ends with: {'; '.join(ends)}." in result.stdout
     assert "(nothing affordable left of 3; cost" in result.stdout
     assert ". grade" not in result.stdout
 

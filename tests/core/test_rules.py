@@ -177,6 +177,24 @@ def test_decision_stable_against_arithmetic():
     assert stops(0.0, [0, 1, 0])  # b is known to be 0: a and c change nothing
 
 
+def test_decision_stable_looks_at_some_cases_at_a_time(monkeypatch):
+    class ByB:
+        def predict(self, state):
+            p = np.where(state.known[:, 1] & (state.x[:, 1] > 0.5), 0.2, 0.55 + 0.4 * state.x[:, 0])
+            return np.column_stack([p, 1 - p])
+
+    rng = np.random.default_rng(0)
+    stored = Reference(rng.random((40, 3)).astype(np.float32), np.ones((40, 3), dtype=bool), np.repeat([0, 1], 20))
+    asker = Asker(Ranking([3.0, 2.0, 1.0]), ByB(), NAMES, reference=stored)
+    asked = rng.random((30, 3)) < 0.4
+    state = State(np.where(asked, rng.random((30, 3)), 0).astype(np.float32), asked, asked)
+    progress = Progress(state, np.zeros(30), np.zeros(30), ByB().predict(state), asker, ceiling_of(~asked, state.x))
+    whole = DecisionStable(0.4).stops(progress)
+    assert 0 < whole.sum() < 30
+    monkeypatch.setattr("askless.core.stopping.decision.CASES_AT_ONCE", 7)
+    np.testing.assert_array_equal(DecisionStable(0.4).stops(progress), whole)
+
+
 def test_decision_stable_needs_rows_and_a_tolerance():
     with pytest.raises(ValueError, match="this model has none"):
         DecisionStable().stops(progress_of([[0.5, 0.5]]))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from askless.core import Cases, Precedence, rollout, twins
 from askless.core.costs import Panels, PerFeature
-from askless.core.stopping import Confidence, InformationPerCost, MaxCost, MaxFeatures, Spread
+from askless.core.stopping import Confidence, InformationPerCost, MaxCost, MaxFeatures, Rule, Spread
 from askless.models import RandomOrder, Ranking
 from tests.core.linear import schema_of
 from tests.models.test_running_sums import models
@@ -110,12 +110,39 @@ def test_one_part_that_promises_nothing_is_enough(who):
     policy, predictor = models(rng, schema, (7, 5), 2, True)
     asked, told = Noted(policy, who != "policy"), Noted(predictor, who != "predictor")
     rule = (Later if who == "rule" else MaxFeatures)(2)
-    rules = (Confidence(0.9999) | rule, MaxFeatures(2))
+    rules = (Confidence(0.0) & rule, MaxFeatures(2))
     rollout(
         asked, told, table(rng, 50, schema, 2), schema, stopping=rules, costs=Prices() if who == "prices" else None
     )
     assert asked.counts == [50, 50]
     assert told.counts == [50, 50, 50]
+
+
+def test_what_a_rule_of_one_s_own_does_not_promise_is_not_relied_on():
+    class Patience(Rule):
+        """Stops each case after a number of questions of its own."""
+
+        reason = "out of patience"
+
+        def stops(self, progress):
+            return progress.count >= np.arange(50) % 3
+
+    schema = schema_of((1, 1, 1))
+    policy, predictor = models(np.random.default_rng(0), schema, (7, 5), 2, True)
+    cases = Cases(np.ones((50, 3), dtype=np.float32), np.ones((50, 3), dtype=bool))
+    t = rollout(policy, predictor, cases, schema, stopping=Patience())
+    np.testing.assert_array_equal(t.n_asked, np.arange(50) % 3)
+
+
+def test_large_numbers_of_double_precision_are_told_apart_silently():
+    schema = schema_of((1, 2))
+    policy, predictor = models(np.random.default_rng(0), schema, (7, 5), 2, True, np.float64)
+    x = np.array([[1e300, 0.0, 0.0], [2e300, 0.0, 0.0]]).repeat(10, axis=0)
+    noted = Noted(predictor, treats_alike=True)
+    how = {"stopping": MaxFeatures(1), "available": np.array([[True, False]] * 20)}
+    with np.errstate(invalid="ignore", over="ignore"):  # of the networks
+        rollout(policy, noted, Cases(x, np.ones((20, 2), dtype=bool)), schema, **how)
+    assert noted.counts == [1, 2]
 
 
 def test_random_orders_stay_each_case_s_own():

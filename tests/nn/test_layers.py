@@ -134,6 +134,18 @@ def test_one_more_feature_differs_from_none_as_exactly_as_it_must():
     assert 1e-4 < error < 0.03
 
 
+def test_both_sides_of_a_comparison_are_rounded_or_none():
+    """At the default sizes of a table: the product for six candidates is large, that for the states is not."""
+    b, m, n = 512, 6, 57
+    net = mlp_pair(n, n, 2, (128, 128), shared=False, generator=torch.Generator().manual_seed(0)).predictor
+    random = torch.Generator().manual_seed(1)
+    layout, x = Layout(torch.arange(n)), torch.randn(b, n, generator=random)
+    inputs = masked_inputs(x, (torch.rand(b, n, generator=random) < 0.1).float(), layout)
+    features = torch.randint(n, (b, m), generator=random)
+    nothing = net.one_more(inputs, x, features, torch.zeros(b, m), layout) - net.roughly(inputs)[:, None]
+    assert float(nothing.abs().max()) < 1e-6
+
+
 def test_small_products_are_exact():
     random = np.random.default_rng(0)
     a, b = random.normal(size=(64, 300)).astype(np.float32), random.normal(size=(300, 128)).astype(np.float32)

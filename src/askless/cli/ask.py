@@ -93,10 +93,13 @@ class _Screen:
         self.refused = 0  # lines
 
     def say_limits(self, budget: int, rules: Sequence[StoppingRule]) -> None:
-        """How long the interview may take, and what ends it before."""
+        """How long the interview may take, and what may end it before."""
+        from askless.core import MaxFeatures
+
         say(self.console, f"At most {count(budget, 'question')}. `help` lists what can be typed.", "dim")
-        if rules:
-            say(self.console, f"It ends sooner with: {'; '.join(rule.reason for rule in rules)}.", "dim")
+        ends = [rule.reason for rule in rules if not (isinstance(rule, MaxFeatures) and rule.limit >= budget)]
+        if ends:
+            say(self.console, f"It also ends with: {'; '.join(ends)}.", "dim")
 
     def lead(self, session: Session) -> None:
         """The whole interview."""

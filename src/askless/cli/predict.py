@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.output import check_writable
-from askless.cli.parser import Commands, positive, text_help
+from askless.cli.parser import Commands, UsageError, positive, text_help
 from askless.cli.rules import STOP_HELP, add_rows, rows_asking
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ columns of the output, a row for each row of the table, in its order:
 )
 
 
+OWN = ("prediction", "sd", "features asked", "number asked", "cost", "stop reason")  # columns of the output
+
+
 def add(commands: Commands) -> None:
     """Describe the command."""
     parser = commands.add_parser("predict", help="predict every row of a table", **text_help(DESCRIPTION, EPILOG))
@@ -68,6 +71,8 @@ def run(args: argparse.Namespace) -> None:
     model = read_model(args.model)
     table = open_table_for(model, args.data, args.na)
     check_columns(args.keep, table.names, "--keep", args.data)
+    if taken := sorted({*OWN, *(f"p({label})" for label in model.classes)} & set(args.keep)):
+        raise UsageError(f"--keep: the output has a column {taken[0]!r} of its own; rename the table's")
     how = rows_asking(args, model)
     needed, text = for_model(model, table)
     chunks = table.chunks(args.chunk_rows, needed | set(args.keep), text | set(args.keep))

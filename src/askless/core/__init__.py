@@ -11,7 +11,7 @@ from askless.core.precedence import Precedence
 from askless.core.progress import Asker, Progress
 from askless.core.protocols import Policy, Predictor, TruthPolicy
 from askless.core.reference import Reference
-from askless.core.rollout import Missing, askable, rollout
+from askless.core.rollout import Missing, askable, cases_at_once, rollout
 from askless.core.schema import Feature, Part, Schema
 from askless.core.state import Cases, State
 from askless.core.stopping import NOTHING_LEFT, MaxFeatures, StoppingRule
@@ -49,6 +49,7 @@ __all__ = [
     "TruthPolicy",
     "Uniform",
     "askable",
+    "cases_at_once",
     "cost_model",
     "decide",
     "rollout",

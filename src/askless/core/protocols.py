@@ -54,7 +54,11 @@ class TruthPolicy(Protocol):
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Predicts from any set of known features."""
+    """Predicts from any set of known features.
+
+    One of numbers may have `spread(state)`, the standard deviation (n,) of its predictions, or None. One that treats
+    cases in the same state alike may say `treats_alike = True` (see `Policy`).
+    """
 
     def predict(self, state: State) -> Array:
         """(n, outputs): class probabilities, or one mean."""

@@ -26,7 +26,9 @@ from askless.core.stopping import StoppingRule, as_rules, stop_reason
 from askless.core.trajectory import Trajectory
 from askless.core.twins import Twins, all_treat_alike
 
-__all__ = ["Missing", "askable", "rollout"]
+__all__ = ["Missing", "askable", "cases_at_once", "rollout"]
+
+FEWEST, CASES_AT_ONCE, VALUES_AT_ONCE = 256, 4096, 1 << 22  # the last for tables of many columns
 
 Missing = Literal["skip", "answer"]
 """A missing value cannot be asked ("skip"), or asking it costs and answers "unknown" ("answer")."""
@@ -37,6 +39,15 @@ def askable(present: Array, missing: Missing, available: Array | None = None) ->
     xp = array_namespace(present)
     can = present if missing == "skip" else xp.ones_like(present)
     return can if available is None else can & available
+
+
+def cases_at_once(schema: Schema) -> int:
+    """How many cases are best asked together: the more, the more stand in the same state, until memory counts.
+
+    >>> cases_at_once(Schema.of_numbers(["age", "weight"]))
+    4096
+    """
+    return min(CASES_AT_ONCE, max(FEWEST, VALUES_AT_ONCE // schema.n_columns))
 
 
 def rollout(

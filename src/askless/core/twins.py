@@ -82,15 +82,15 @@ class Answered:
 
     def __init__(self, cases: Cases, schema: Schema) -> None:
         self.cases, self._schema = cases, schema
-        short = cases.x.dtype == np.float32  # two columns are as long as a number of 64 bits
-        self._wide = schema.widths > (2 if short else 0)  # (features,) those that are numbered one by one
+        self._short = cases.x.dtype == np.float32  # two columns are as long as a number of 64 bits
+        self._wide = schema.widths > (2 if self._short else 0)  # (features,) those that are numbered one by one
         self._numbered: dict[int, np.ndarray] = {}
         self._complete = bool(cases.present.all())
 
     def __call__(self, asked: np.ndarray) -> list[np.ndarray]:
         """Numbers (n,) of 64 bits for the question of each case (n,), which is negative where there is none."""
         rows, feature = np.arange(len(asked)), np.maximum(asked, 0)
-        told = self._pairs(rows, feature)
+        told = self._pairs(rows, feature) if self._short else np.zeros(len(rows), dtype=np.uint64)
         wide = self._wide[feature]
         for each in np.unique(feature[wide]).tolist():
             those = np.flatnonzero(feature == each)
@@ -99,7 +99,7 @@ class Answered:
         return [told] if there.all() else [np.where(there, told, UNTOLD), there.astype(np.uint64)]
 
     def _pairs(self, rows: np.ndarray, feature: np.ndarray) -> np.ndarray:
-        """(n,) the bits of the first two columns of each case's feature, if they are short ones."""
+        """(n,) the bits of the first two columns of each case's feature."""
         start, x = self._schema.starts[feature], self.cases.x
         pairs = np.zeros((len(rows), 2), dtype=np.float32)
         pairs[:, 0] = x[rows, start]

@@ -221,8 +221,7 @@ def _ask(
 
     Prices are paid in any case; whether they have a say in what is asked is for `weigh`.
     """
-    from askless.core import MaxFeatures, Trajectory, rollout
-    from askless.fitted import CASES_AT_ONCE
+    from askless.core import MaxFeatures, Trajectory, cases_at_once, rollout
     from askless.tables import row_chunks
 
     parts = [
@@ -236,7 +235,7 @@ def _ask(
             missing=model.missing,
             allow_truth=True,
         )
-        for _, chunk in row_chunks(table, CASES_AT_ONCE)
+        for _, chunk in row_chunks(table, cases_at_once(model.schema))
     ]
     return Trajectory.join(parts)
 

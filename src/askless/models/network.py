@@ -231,7 +231,7 @@ class Network:
         return self
 
 
-@dataclass(slots=True)
+@dataclass
 class _Running(PerCase):
     """The first layer's sums of many cases, and memory for every hidden layer."""
 

@@ -63,7 +63,7 @@ class MaskedMLP(MaskedNet):
         )
         h = (added.view(b, m, -1) + sums[:, None, :]).view(b * m, -1)
         for weight, bias in later:
-            h = _product(h.clamp_min_(0.0), weight.t()).add_(bias)
+            h = _product(h.clamp_min_(0.0), weight.t(), rows_for_one=m).add_(bias)
         return h.view(b, m, -1)
 
     @property
@@ -103,8 +103,8 @@ def mlp_pair(
     return PolicyPredictor(predictor, MaskedMLP(n_columns, own, n_features, generator))
 
 
-def _product(a: Tensor, b: Tensor) -> Tensor:
-    return torch.from_numpy(product(a.numpy(), b.numpy()))
+def _product(a: Tensor, b: Tensor, rows_for_one: int = 1) -> Tensor:
+    return torch.from_numpy(product(a.numpy(), b.numpy(), rows_for_one=rows_for_one))
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 A processor that multiplies in bfloat16 does so twice as fast. Sums are kept in single precision, and what rounding a
 factor or a result to eight bits adds is far below the noise of a minibatch; weights, their averages, losses and
-whatever is evaluated rather than trained stay in single precision.
+whatever is evaluated for use rather than for training stay in single precision.
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ def sixteen_bits() -> bool:
     return bool(getattr(torch.cpu, "_is_avx512_bf16_supported", bool)())  # older ones of torch do not tell
 
 
-def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """a @ b, in sixteen bits where that is faster."""
-    if a.dtype != np.float32 or a.size * b.shape[1] < LARGE or not sixteen_bits():
+def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None, *, rows_for_one: int = 1) -> np.ndarray:
+    """a @ b, in sixteen bits where that is faster.
+
+    Where several rows of `a` are variants of one, to be compared with it, what counts is the size of that one's
+    product: either both are rounded, or none.
+    """
+    if a.dtype != np.float32 or a.size // rows_for_one * b.shape[1] < LARGE or not sixteen_bits():
         return np.matmul(a, b, out=out)
     rounded = torch.mm(_rounded(a), _rounded(b))
     if out is None:

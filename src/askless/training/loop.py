@@ -39,7 +39,7 @@ class Learner(Protocol):
         ...
 
     def begin(self) -> None:
-        """Called when the phase starts, not when it is resumed; what it sets must be among `tensors`."""
+        """Called when the phase starts, not when it is resumed; what it sets must be in `module` or `tensors`."""
         ...
 
     def batches(self, generator: torch.Generator) -> Sequence[Tensor]:

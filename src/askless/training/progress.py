@@ -106,7 +106,7 @@ class Lines:
             return
         self._last = now
         left = (self._total - done) * (now - self._begun) / (done - self._before)
-        share = done / max(self._total, done)
+        share = done / self._total
         print(f"{phase}, {told}; {share:.0%} of the epochs, {_duration(left)} left", file=self._file, flush=True)
 
 

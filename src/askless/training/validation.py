@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from askless.core import MaxFeatures, Policy, Predictor, StoppingRule, Trajectory, rollout
+from askless.core import MaxFeatures, Policy, Predictor, StoppingRule, Trajectory, cases_at_once, rollout
 from askless.core.stopping import MaxCost
 from askless.training.data import Problem
 
 __all__ = ["validation_loss", "validation_rollout"]
 
-ROWS_AT_ONCE = 4096  # asked together: the more, the more of them stand in the same state
 MONEY = (0.125, 0.25, 0.5, 1.0)  # budgets, as shares of what the questions cost on average
 
 
@@ -18,7 +17,8 @@ def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem, *
     """The validation rows, or a sample of many, asked up to the budget."""
     cases, _ = problem.validation_sample
     stopping = (*rules, MaxFeatures(problem.max_features))
-    runs = (cases[start : start + ROWS_AT_ONCE] for start in range(0, len(cases), ROWS_AT_ONCE))
+    size = cases_at_once(problem.schema)
+    runs = (cases[start : start + size] for start in range(0, len(cases), size))
     parts = [
         rollout(
             policy,

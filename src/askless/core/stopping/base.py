@@ -34,8 +34,8 @@ class StoppingRule(Protocol):
     """Says for each case whether enough is known.
 
     A rule may also have `closes(progress)`, (n, features) bool: which features must not be asked any more. A case
-    stops when all that was open is closed. And it may have `otherwise`, a text that the reasons of cases that it did
-    not stop end with.
+    stops when all that was open is closed. It may have `otherwise`, a text that the reasons of cases that it did not
+    stop end with. And it may say `treats_alike = True`: cases in the same state stop alike (see `Policy`).
     """
 
     @property
@@ -52,11 +52,6 @@ class Rule(ABC):
     """What the rules of askless share: `&` and `|`, and a form for files. A rule is a frozen dataclass."""
 
     task: ClassVar[str | None] = None  # the only task that it is for, if there is one
-
-    @property
-    def treats_alike(self) -> bool:
-        """Whether cases in the same state stop alike."""
-        return True
 
     @property
     @abstractmethod

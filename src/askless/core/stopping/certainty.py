@@ -17,6 +17,7 @@ class Confidence(Rule):
 
     probability: float
     task = "classification"
+    treats_alike = True
 
     def __post_init__(self) -> None:
         checked = checked_number(self.probability, "the confidence", low=0, high=1)
@@ -41,6 +42,7 @@ class Spread(Rule):
 
     sd: float
     task = "regression"
+    treats_alike = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sd", checked_number(self.sd, "the standard deviation", low=0))

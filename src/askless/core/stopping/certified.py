@@ -41,6 +41,7 @@ class Certified(Rule):
     cases: int = 0  # how many the threshold was tested on; 0: not yet
     within: int | None = None  # questions; a case that becomes sure later was not tested
     task = "classification"
+    treats_alike = True
 
     def __post_init__(self) -> None:
         for name, what in (("risk", "the risk"), ("confidence", "the confidence")):

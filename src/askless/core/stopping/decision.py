@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from askless.core.progress import Progress
+from askless.core.state import State
 from askless.core.stopping.base import Rule, checked_number
 
 __all__ = ["DecisionStable"]
@@ -26,6 +27,7 @@ class DecisionStable(Rule):
     chance: float = 0.05
     tolerance: float | None = None
     draws: int = 64
+    treats_alike = True
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -53,7 +55,7 @@ class DecisionStable(Rule):
             if not open_[some].any():
                 continue
             rows = who.reference.draw(prediction[some], None if spread is None else spread[some], self.draws)
-            state = progress.state.at(some)
+            state = State(progress.state.x[some], progress.state.asked[some], progress.state.known[some])
             case, _, after = who.reference.outcomes(who.predictor, state, rows, open_[some], who.schema)
             now = prediction[some][case]
             if prediction.shape[1] == 1:

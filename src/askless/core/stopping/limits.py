@@ -20,6 +20,7 @@ class MaxFeatures(Rule):
     """Stop after a number of questions."""
 
     limit: int
+    treats_alike = True
 
     def __post_init__(self) -> None:
         limit = checked_number(self.limit, "the number of features to ask", low=0, whole=True)
@@ -45,6 +46,7 @@ class MaxCost(Rule):
     """Never spend more than so much on a case. What is too dear is passed over; the rest is still asked."""
 
     money: float
+    treats_alike = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "money", checked_number(self.money, "the money to spend", low=0))

@@ -20,6 +20,7 @@ class InformationPerCost(Rule):
     """
 
     threshold: float
+    treats_alike = True
 
     def __post_init__(self) -> None:
         checked = checked_number(self.threshold, "the information per cost", low=0)

@@ -56,8 +56,8 @@ class Greedy(NetMethod):
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     predictor_epochs : passes over the states that train the predictor alone in the end, on the sets that the finished
         policy asks for: the cheapest way to go on once the questions are good. Layers that both shared are copied.
-    states_per_row : how many partial records each training row keeps, where training is long enough to walk them all
-        to their end `walks` times; else there are fewer, which go from row to row.
+    states_per_row : how many partial records each training row keeps, where `epochs` are enough to walk them all to
+        their end `walks` times; else there are fewer, which go from row to row.
     walks : few keep the questions about one row far apart in time, many keep the records true to the present policy.
     batch_size, learning_rate, weight_decay : of the AdamW optimiser.
     average : decay of the moving average of the weights that is validated and returned; 0 for none.
