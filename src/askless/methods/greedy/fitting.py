@@ -88,13 +88,13 @@ def fit_greedy(
             )
             phases += _relaxed_phases(method, relaxed, epochs)
         if method.schedule in ("expected", "annealed+expected"):
-            phases.append(_one_phase(method, expected(dropout), epochs))
+            phases.append(_one_phase(method, expected(dropout), epochs, keep_best_of="expected"))
         last: GreedyLearner = expected(None)
         if method.polish:
             phases.append(polishing(phases[-1], last))
         if method.predictor_epochs:
-            last = FollowingLearner(expected(dropout))
-            phases.append(_one_phase(method, last, method.predictor_epochs, name="predictor"))
+            last, kept = FollowingLearner(expected(dropout)), phases[-1].keep_best_of
+            phases.append(_one_phase(method, last, method.predictor_epochs, name="predictor", keep_best_of=kept))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = last.policy(last.module)
         predictor = calibrated(exported_predictor(last.module.predictor, problem), policy, problem)
@@ -115,21 +115,18 @@ def _relaxed_phases(method: Greedy, learner: RelaxedLearner, epochs: int) -> lis
             schedule="plateau",
             monitor="relaxed_loss",
             patience=method.patience,
+            keep_best_of="relaxed",
             **_common(method),
         )
         for temperature in np.geomspace(hot, cold, method.stages).tolist()
     ]
 
 
-def _one_phase(method: Greedy, learner: GreedyLearner, epochs: int, name: str = "policy", **more: Any) -> Phase:
+def _one_phase(method: Greedy, learner: GreedyLearner, epochs: int, **more: Any) -> Phase:
     """Training in one run of epochs."""
-    return Phase(name, learner, epochs, **seldom_validated(epochs), **_common(method), **more)
+    settings = {"name": "policy", "keep_best_of": "relaxed", **seldom_validated(epochs), **_common(method), **more}
+    return Phase(learner=learner, epochs=epochs, **settings)
 
 
 def _common(method: Greedy) -> dict[str, Any]:
-    return {
-        "lr": method.learning_rate,
-        "weight_decay": method.weight_decay,
-        "average": method.average,
-        "keep_best_of": "policy",
-    }
+    return {"lr": method.learning_rate, "weight_decay": method.weight_decay, "average": method.average}

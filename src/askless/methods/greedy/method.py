@@ -45,7 +45,7 @@ class Greedy(NetMethod):
     schedule : "annealed" lowers the temperature within one run of epochs, "staged" runs one early-stopped phase
         for each temperature, as in the paper; "expected" has no relaxation: it minimises the expected loss among
         candidates that the policy draws all along, for networks that see through a mixture of many features;
-        "annealed+expected" does the one, then the other, each for as many epochs: for long training.
+        "annealed+expected" does the one, then the other, each for as many epochs, and keeps the best of the other.
     temperatures : the first and the last temperature; "expected" has none.
     stages : how many temperatures a staged schedule has, geometrically spaced.
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation, dropout or
