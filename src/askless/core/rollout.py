@@ -101,8 +101,9 @@ def rollout(
             count, spent = count + xp.astype(asks, xp.int64), spent + xp.where(asks, price, xp.zeros_like(price))
             twins, before = twins.after(pick)
             if before is not None:  # answers tell some apart
-                pick, count, spent, ceiling = pick[before], count[before], spent[before], ceiling[before]
-            state, ceiling = state.after(pick, twins.cases, schema, before), close(ceiling, pick)
+                state, ceiling = state.at(before), ceiling[before]
+                pick, count, spent = pick[before], count[before], spent[before]
+            state, ceiling = state.after(pick, twins.cases, schema), close(ceiling, pick)
             prediction = predictor.predict(state)
             steps.append(twins.to_all(pick))
             predictions.append(twins.to_all(prediction))

@@ -104,16 +104,11 @@ class State:
         shown = xp.take(known, column_feature, axis=1)  # (n, columns)
         return cls(xp.where(shown, cases.x, xp.zeros_like(cases.x)), asked, known)
 
-    def after(self, pick: Array, cases: Cases, schema: Schema, before: np.ndarray | None = None) -> State:
-        """The state after asking feature `pick[i]` of case i; a negative pick asks nothing.
-
-        Cases may come from some that stood in the same state: `before` (n,) says in which.
-        """
+    def after(self, pick: Array, cases: Cases, schema: Schema) -> State:
+        """The state after asking feature `pick[i]` of case i; a negative pick asks nothing."""
         if not isinstance(self.x, np.ndarray):
             asked = self.asked | one_hot(pick, self.asked.shape[1])
             return State.of(cases, constant_like(schema.column_feature, self.x), asked)
-        if before is not None:
-            return self.at(before).after(pick, cases, schema)
         if len(self) > 1:
             return self._after_many(pick, cases, schema)
         index = int(pick[0])
