@@ -58,6 +58,21 @@ def test_regression_predicts_with_honest_spread(messy):
     assert 0.5 < np.mean(said) < 2.0  # standardised residuals
 
 
+@pytest.mark.parametrize("method", ["greedy", "forward_selection"])
+def test_a_standard_deviation_is_true_after_every_question(method):
+    """Between that of the target, where nothing is known, and that of the noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 6))
+    y = X @ [3.0, 2.0, 1.0, 0.0, 0.0, 0.0] + 0.5 * rng.normal(size=2500)
+    model = DynamicRegressor(3, method=method).fit(X[:1800], y[:1800])
+    assert model.interview().prediction["sd"] == pytest.approx(y[:1800].std(), rel=0.02)  # of the rows trained on
+    for questions in (1, 2, 3):
+        t = model.rollout(X[1800:], max_features=questions)
+        off = t.predictions[:, -1, 0] - y[1800:]
+        assert np.sqrt(np.mean((off / t.sd) ** 2)) == pytest.approx(1.0, abs=0.2)
+        assert t.sd.max() < 3 * off.std()
+
+
 @pytest.mark.parametrize("make", [np.array, list, pd.Series, pl.Series, lambda y: pd.Series(y, dtype="category")])
 def test_labels_in_any_container(make, messy, quick):
     X, y, _ = messy

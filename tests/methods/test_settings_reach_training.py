@@ -72,4 +72,11 @@ def test_a_schedule_of_two_parts_ends_without_a_relaxation(problem, monkeypatch)
     policy = [row for row in method.fit(problem, seed=0, progress=Silent()).history if row["phase"] == "policy"]
     assert made[0] == 0.25
     assert ["temperature" in row for row in policy] == [True, True, False, False]
-    assert [row["lr"] for row in policy[:2]] == [row["lr"] for row in policy[2:]]
+    assert [row["lr"] / 2 for row in policy[:2]] == pytest.approx([row["lr"] for row in policy[2:]])
+
+
+def test_each_part_has_epochs_of_its_own(problem):
+    method = Greedy(**SHORT, schedule="annealed+expected", expected_epochs=3, predictor_epochs=4, polish=False)
+    history = method.fit(problem, seed=0, progress=Silent()).history
+    assert [row["phase"] for row in history if row["phase"] != "pretraining"] == ["policy"] * 5 + ["predictor"] * 4
+    assert sum("temperature" in row for row in history) == 2

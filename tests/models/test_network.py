@@ -10,6 +10,7 @@ import torch
 from askless.core import State
 from askless.models import NetPolicy, NetPredictor, Network
 from askless.models.networked import softmax
+from askless.models.spread import LogVariance
 
 LIBRARIES = {"numpy": np.asarray, "torch": torch.asarray, "strict": array_api_strict.asarray}
 
@@ -52,9 +53,9 @@ def test_every_library_gives_the_same(library):
     policy = NetPolicy(net, np.array([0.5, -0.5], dtype=np.float32))
     classes = NetPredictor(net, classes=True, prior=np.array([0.3, 0.7], dtype=np.float32))
     one = network(np.random.default_rng(1), outputs=1)
-    spread = np.linspace(-1, 1, 5).astype(np.float32)
+    spread = LogVariance(np.linspace(-1, 1, 5).astype(np.float32), np.array([-0.5, 0.7]))
     mean = NetPredictor(
-        one, classes=False, prior=np.array([7.0], dtype=np.float32), offset=5.0, scale=2.0, spread_weight=spread
+        one, classes=False, prior=np.array([7.0], dtype=np.float32), offset=5.0, scale=2.0, log_variance=spread
     )
     here, there = states(np.random.default_rng(2)), states(np.random.default_rng(2), make=make)
     for call in (policy.score, classes.predict, mean.predict, mean.spread):
@@ -94,13 +95,17 @@ def test_large_outputs_do_not_overflow():
 def test_a_regression_has_an_offset_a_scale_and_a_spread():
     rng = np.random.default_rng(0)
     net, state = network(rng, outputs=1), states(rng)
-    weight = np.array([0.1, 0.2, 0.0, -0.1, 0.5], dtype=np.float32)
-    predictor = NetPredictor(net, classes=False, prior=np.array([3.0]), offset=3.0, scale=4.0, spread_weight=weight)
+    told = LogVariance(np.array([-1.0, -2.0, 0.5, 0.25, 1.0]), np.array([-1.5, 2.0]))
+    predictor = NetPredictor(net, classes=False, prior=np.array([3.0]), offset=3.0, scale=4.0, log_variance=told)
     informed = state.known.any(axis=1)
-    expected = 4.0 * net(state.x, state.known)[informed] + 3.0
-    np.testing.assert_allclose(predictor.predict(state)[informed], expected, rtol=1e-6)
-    hidden = net.features(state.x, state.known)
-    np.testing.assert_allclose(predictor.spread(state), 4.0 * np.exp(0.5 * (hidden @ weight[:-1] + 0.5)), rtol=1e-6)
+    mean = net(state.x, state.known)[:, 0]
+    np.testing.assert_allclose(predictor.predict(state)[informed, 0], 4.0 * mean[informed] + 3.0, rtol=1e-6)
+    first, second = state.known.T
+    expected = np.clip(1.0 - first - 2.0 * second + 0.5 * mean + 0.25 * mean**2, -1.5, 2.0)
+    found = predictor.spread(state)
+    np.testing.assert_allclose(found[informed], 4.0 * np.exp(0.5 * expected[informed]), rtol=1e-5)
+    assert found[~informed].tolist() == [4.0] * int((~informed).sum())  # the target's own
+    assert len(np.unique(expected.clip(-1.49, 1.99))) > 2  # not all at the limits
     assert NetPredictor(net, classes=False, prior=np.array([3.0])).spread(state) is None
 
 
@@ -118,7 +123,7 @@ def test_networks_can_be_made_again():
         prior=np.zeros(1, dtype=np.float32),
         offset=1.5,
         scale=0.1,
-        spread_weight=np.ones(5, dtype=np.float32),
+        log_variance=LogVariance(np.ones(5, dtype=np.float32), np.array([-9.0, 9.0], dtype=np.float32)),
     )
     again = NetPredictor.build(predictor.config(), predictor.arrays())
     np.testing.assert_array_equal(again.predict(state), predictor.predict(state))
@@ -157,8 +162,12 @@ def test_a_policy_and_a_predictor_that_do_not_fit_their_network_are_refused():
         NetPredictor.build(config, {**arrays, "prior": np.zeros(3)})
     with pytest.raises(ValueError, match=r"a prior of \(2,\)"):  # two outputs are classes
         NetPredictor.build({**config, "classes": False}, {**arrays, "prior": np.zeros(2)})
-    with pytest.raises(ValueError, match="weights of the spread"):
-        NetPredictor.build(config, {**arrays, "prior": np.zeros(2), "spread_weight": np.zeros(4)})
+    with pytest.raises(ValueError, match="earlier version"):
+        NetPredictor.build(config, {**arrays, "prior": np.zeros(2), "spread_weight": np.zeros(5)})
+    for weights, limits in ((np.zeros(4), np.zeros(2)), (np.zeros(5), np.zeros(1)), (np.zeros(5), np.array([1, 0]))):
+        spread = {"log_variance": weights, "log_variance_limits": limits}
+        with pytest.raises(ValueError, match="the log variance"):
+            NetPredictor.build(config, {**arrays, "prior": np.zeros(2)} | spread)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

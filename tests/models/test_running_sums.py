@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from askless.core import Asker, Cases, Interview, MaxFeatures, State, rollout
 from askless.models import NetPolicy, NetPredictor, Network
+from askless.models.spread import LogVariance
 from tests.core.linear import schema_of
 
 LIBRARIES = {"numpy": np.asarray, "torch": torch.asarray, "strict": array_api_strict.asarray}
@@ -37,9 +38,9 @@ def models(rng, schema, hidden, classes, first, dtype=np.float32):
     net = network(rng, schema, hidden[::-1], classes or 1, dtype)
     if classes:
         return policy, NetPredictor(net, classes=True, prior=np.full(classes, 1 / classes, dtype))
-    spread = rng.normal(size=hidden[0] + 1).astype(dtype)
+    spread = LogVariance(rng.normal(size=len(schema) + 3).astype(dtype), np.array([-3.0, 3.0], dtype))
     return policy, NetPredictor(
-        net, classes=False, prior=np.zeros(1, dtype), offset=3.0, scale=2.0, spread_weight=spread
+        net, classes=False, prior=np.zeros(1, dtype), offset=3.0, scale=2.0, log_variance=spread
     )
 
 
@@ -63,10 +64,9 @@ class Checked:
         return self._same(self.model.score, state)
 
     def predict(self, state):
-        if self.model.spread_weight is not None:
-            hidden = self.model.network.features(state.x, state.known)
-            weight = self.model.spread_weight.astype(np.float64)
-            expected = np.exp(0.5 * (np.asarray(hidden) @ weight[:-1] + weight[-1])) * self.model.scale
+        if self.model.log_variance is not None:
+            bare = State(state.x, state.asked, state.known)
+            expected = np.asarray(self.model.spread(bare))
             np.testing.assert_allclose(np.asarray(self.model.spread(state)), expected, rtol=1e-3)
         return self._same(self.model.predict, state)
 

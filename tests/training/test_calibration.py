@@ -92,6 +92,23 @@ def test_spread_of_a_regression(factor):
         assert_allclose(np.sqrt(np.mean((off / predictor.spread(state)) ** 2)), 1.0, rtol=0.1)
 
 
+def test_large_numbers_that_vary_more():
+    """Where the spread grows with the mean, as that of prices does, it is learned."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(4000, N_FEATURES)) * [1.0, 0.0, 0.0, 0.0]
+    mean = x.sum(axis=1)
+    y = mean + np.exp(mean) * rng.normal(size=4000)
+    problem = problem_of(x, y, "regression")
+    offset, scale = problem.target_scale
+    predictor = NetPredictor(
+        linear_network(1, 1.0 / scale), classes=False, prior=np.array([offset]), offset=offset, scale=scale
+    )
+    predictor.network.biases[-1][:] = -offset / scale
+    spread = calibrated(predictor, Ranking(-np.arange(4.0)), problem).spread(everything_known(problem))
+    for third in np.array_split(np.argsort(mean), 3):
+        assert_allclose(np.sqrt(np.mean(((y - mean) / spread)[third] ** 2)), 1.0, rtol=0.2)
+
+
 def test_files_keep_temperatures_and_refuse_wrong_ones():
     problem, predictor = classes(50, np.random.default_rng(4))
     predictor.temperatures = np.array([1.0, 2.0, 1.5, 1.25, 1.0], dtype=np.float32)

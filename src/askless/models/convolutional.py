@@ -154,16 +154,6 @@ class ConvNetwork:
     kind: str  # of the head
     parts: dict[str, np.ndarray]  # of the head
 
-    def features(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """(n, width): what the last layer of a head for classes sees."""
-        pooled: np.ndarray = self.trunk(x, known).mean(axis=(1, 2))
-        return pooled
-
-    def hidden(self, state: State) -> np.ndarray:
-        """(n, width), what `features` gives for the state; (width,) for a single case."""
-        pooled: np.ndarray = self._map(state).mean(axis=(1, 2))
-        return pooled[0] if _is_single(state) else pooled
-
     def outputs(self, state: State) -> np.ndarray:
         """(n, outputs), or (outputs,) for a single case."""
         outputs = self._head(self._map(state))
@@ -218,11 +208,6 @@ class ConvNetwork:
     def n_outputs(self) -> int:
         """How many outputs there are."""
         return len(self.parts["bias"]) if self.kind == "classes" else self.trunk.grid.n_patches
-
-    @property
-    def n_hidden(self) -> int:
-        """How many numbers `features` gives for a case."""
-        return self.trunk.width
 
     # Files
 

@@ -20,14 +20,6 @@ __all__ = ["Network", "NetworkLike"]
 class NetworkLike(Protocol):
     """What policies and predictors ask of a network."""
 
-    def features(self, x: Any, known: Any) -> Array:
-        """(n, hidden): what the last layer sees, from values (n, columns) and the mask of known features."""
-        ...
-
-    def hidden(self, state: State) -> Array:
-        """(n, hidden), what `features` gives for the state; (hidden,) for a single case in numpy."""
-        ...
-
     def outputs(self, state: State) -> Array:
         """(n, outputs); (outputs,) for a single case in numpy."""
         ...
@@ -40,11 +32,6 @@ class NetworkLike(Protocol):
     @property
     def n_outputs(self) -> int:
         """How many outputs there are."""
-        ...
-
-    @property
-    def n_hidden(self) -> int:
-        """How many numbers the last layer sees."""
         ...
 
     def config(self) -> dict[str, Any]:
@@ -60,8 +47,8 @@ class NetworkLike(Protocol):
 class Network:
     """A multilayer perceptron over (values, mask): the first layer has one weight block for each of the two.
 
-    The first layer is linear in what is known. With numpy, `hidden` and `outputs` therefore keep its sums in the
-    state's memo, and an answer only adds the weights of its own columns to the sums of the state before.
+    The first layer is linear in what is known. With numpy, `outputs` therefore keeps its sums in the state's
+    memo, and an answer only adds the weights of its own columns to the sums of the state before.
     """
 
     value_weight: np.ndarray  # (columns, hidden)
@@ -98,14 +85,6 @@ class Network:
         return h
 
     # From one state to the next
-
-    def hidden(self, state: State) -> Array:
-        """(n, hidden), what `features` gives for the state; (hidden,) for a single case in numpy."""
-        if _is_single(state):
-            return self.single.hidden(state)
-        if not isinstance(state.x, np.ndarray):
-            return self.features(state.x, state.known)
-        return self._many(state).copy()
 
     def outputs(self, state: State) -> Array:
         """(n, outputs), what a call gives for the state; (outputs,) for a single case in numpy."""
@@ -184,11 +163,6 @@ class Network:
     def n_outputs(self) -> int:
         """How many outputs there are."""
         return len(self.biases[-1])
-
-    @property
-    def n_hidden(self) -> int:
-        """How many units the last hidden layer has."""
-        return len(self.weights[-1])
 
     # Files
 

@@ -12,6 +12,7 @@ from askless.core.state import Answer, State
 from askless.models.convolutional import ConvNetwork
 from askless.models.network import Network, NetworkLike
 from askless.models.single import SingleCase
+from askless.models.spread import LogVariance
 
 __all__ = ["NetPolicy", "NetPredictor", "build_network"]
 
@@ -83,14 +84,14 @@ class NetPredictor:
         prior: np.ndarray,
         offset: float = 0.0,
         scale: float = 1.0,
-        spread_weight: np.ndarray | None = None,
+        log_variance: LogVariance | None = None,
         temperatures: np.ndarray | None = None,
     ) -> None:
         self.network = network
         self.classes = classes
         self.prior = prior  # (outputs,) frequencies of the classes, or the mean, in the training rows
         self.offset, self.scale = offset, scale  # of the regression target
-        self.spread_weight = spread_weight  # (hidden + 1,): log variance of the residual, the bias last
+        self.log_variance = log_variance  # of a regression's standardised mean
         self.temperatures = temperatures  # (features + 1,) by how many are known: divide logits, multiply the spread
 
     @property
@@ -118,17 +119,15 @@ class NetPredictor:
         return xp.astype(outputs, xp.float64) * self.scale + self.offset
 
     def spread(self, state: State) -> Array | None:
-        """(n,) the standard deviation of a regression's prediction, where it was learned."""
-        if self.spread_weight is None:
+        """(n,) the standard deviation of a regression's prediction, where it was learned; at first the target's."""
+        if self.log_variance is None:
             return None
-        hidden = self.network.hidden(state)
-        xp = array_namespace(hidden)
-        weight = constant_like(self.spread_weight, hidden, dtype=hidden.dtype)
-        spread = xp.exp(0.5 * (hidden @ weight[:-1] + weight[-1])) * self.scale
-        temperature = self._temperature(state, hidden)
-        if temperature is not None:
-            spread = spread * (temperature[:, 0] if hidden.ndim > 1 else temperature)
-        return spread if hidden.ndim > 1 else spread[None]
+        mean = self.network.outputs(state)  # (n, 1); (1,) of a single case
+        xp = array_namespace(mean)
+        spread = xp.exp(0.5 * self.log_variance(state.known, mean[..., 0])) * self.scale
+        temperature = self._temperature(state, mean)
+        spread = xp.reshape(spread, (-1, 1))
+        return or_else(np.asarray([self.scale]), spread if temperature is None else spread * temperature, state)[:, 0]
 
     def _temperature(self, state: State, like: Array) -> Array:
         """(n, 1) by how much is known of each case; a number for a single one; None where it is always 1."""
@@ -146,22 +145,29 @@ class NetPredictor:
         return {"classes": self.classes, "offset": self.offset, "scale": self.scale} | self.network.config()
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The network's weights, the prior, and what makes it honest: the spread's weights and the temperatures."""
-        extra = {"spread_weight": self.spread_weight, "temperatures": self.temperatures}
-        kept = {name: array for name, array in extra.items() if array is not None}
-        return self.network.arrays() | {"prior": self.prior} | kept
+        """The network's weights, the prior, and what makes it honest: the log variance and the temperatures."""
+        arrays = self.network.arrays() | {"prior": self.prior}
+        if self.log_variance is not None:
+            arrays |= {"log_variance": self.log_variance.weights, "log_variance_limits": self.log_variance.limits}
+        return arrays if self.temperatures is None else arrays | {"temperatures": self.temperatures}
 
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetPredictor:
         """The predictor that `config` and `arrays` came from."""
         rest = dict(arrays)
-        spread, prior = rest.pop("spread_weight", None), rest.pop("prior")
+        prior, log_variance = rest.pop("prior"), None
+        if "spread_weight" in rest:
+            raise ValueError(
+                "its standard deviations are those of an earlier version, which were wrong: fit it again"
+            )
+        if "log_variance" in rest:
+            log_variance = LogVariance(rest.pop("log_variance"), rest.pop("log_variance_limits"))
         temperatures = rest.pop("temperatures", None)
         network, classes = build_network(config, rest), config["classes"]
         if prior.shape != (network.n_outputs,) or classes is not (len(prior) > 1):
             raise ValueError(f"the predictor has {network.n_outputs} outputs and a prior of {prior.shape}")
-        if spread is not None and spread.shape != (network.n_hidden + 1,):
-            raise ValueError(f"the weights of the spread have the shape {spread.shape}")
+        if log_variance is not None:
+            log_variance.checked(network.n_features)
         if temperatures is not None:
             _check_temperatures(temperatures, network.n_features)
         return cls(
@@ -170,7 +176,7 @@ class NetPredictor:
             prior=prior,
             offset=float(config["offset"]),
             scale=float(config["scale"]),
-            spread_weight=spread,
+            log_variance=log_variance,
             temperatures=temperatures,
         )
 
@@ -188,7 +194,7 @@ class Pair:
         if type(state.told) is not Answer:  # perhaps nothing is known
             self._share(state)
             return predictor.predict(state), self._policy.score(state)[0]
-        if predictor.spread_weight is not None:  # which needs the hidden layer
+        if predictor.log_variance is not None:  # which asks for the mean again
             self._share(state)
         outputs = self._other.from_first(first[split:])
         return predictor.from_outputs(outputs, state), self._mine.from_first(first[:split])

@@ -30,7 +30,7 @@ class SingleCase:
         weights: Sequence[np.ndarray],  # of the layers after the first, each (inputs, outputs)
     ) -> None:
         self._value_weight, self._mask_weight = value_weight, mask_weight
-        self._bias, self._n_hidden = biases[0], len(weights[-1])
+        self._bias = biases[0]
         self.blank: np.ndarray = _widened(biases[0][None], 1.0)[0]  # (units,) the first layer's sums of nothing
         *between, last = zip(weights, biases[1:], strict=True)
         joined = [_joined(weight, bias, _units(len(bias))) for weight, bias in between]
@@ -40,23 +40,16 @@ class SingleCase:
         self._beside: dict[SingleCase, FirstLayers] = {}
         self.first = FirstLayers(self)
 
-    def hidden(self, state: State) -> np.ndarray:
-        """(hidden,) what the last layer sees."""
-        return self._deepest(self.first(state))[: self._n_hidden]
-
     def outputs(self, state: State) -> np.ndarray:
         """(outputs,)."""
         return self.from_first(self.first(state))
 
     def from_first(self, hidden: np.ndarray) -> np.ndarray:
         """(outputs,) from the first hidden layer (units,)."""
-        outputs: np.ndarray = self._deepest(hidden).dot(self._last)
-        return outputs
-
-    def _deepest(self, hidden: np.ndarray) -> np.ndarray:
         for weight, zeros in self._between:
             hidden = fmax(hidden.dot(weight), zeros)
-        return hidden
+        outputs: np.ndarray = hidden.dot(self._last)
+        return outputs
 
     def first_beside(self, other: SingleCase) -> FirstLayers:
         """The first hidden layers of this network and of another; the same object each time."""

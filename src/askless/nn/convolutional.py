@@ -180,14 +180,6 @@ class LiveConv:
     def __init__(self, net: ConvNet) -> None:
         self.net = net
 
-    def features(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """(n, hidden) the mean over the trunk's map."""
-        return _pooled(self._maps(x, known))
-
-    def hidden(self, state: State) -> np.ndarray:
-        """(n, hidden), or (hidden,) for a single case."""
-        return _alone(_pooled(self._of(state)), state)
-
     def outputs(self, state: State) -> np.ndarray:
         """(n, outputs), or (outputs,) for a single case."""
         parts = [self.net.headed(part) for part in self._of(state)]
@@ -214,11 +206,6 @@ class LiveConv:
         """How many outputs there are."""
         return self.net.network().n_outputs
 
-    @property
-    def n_hidden(self) -> int:
-        """How many channels the trunk's map has."""
-        return self.net.trunk.width
-
     def config(self) -> dict[str, Any]:
         """That of the exported network."""
         return self.net.network().config()
@@ -226,11 +213,6 @@ class LiveConv:
     def arrays(self) -> dict[str, np.ndarray]:
         """Those of the exported network."""
         return self.net.network().arrays()
-
-
-def _pooled(maps: list[Tensor]) -> np.ndarray:
-    pooled: np.ndarray = torch.cat([h.mean(dim=(2, 3)) for h in maps]).float().cpu().numpy()
-    return pooled
 
 
 def _alone(outputs: np.ndarray, state: State) -> np.ndarray:

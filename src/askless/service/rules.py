@@ -32,7 +32,7 @@ def rule_schemas(model: ServedModel) -> dict[str, Schema]:
         rules["confidence"] = chance
         if fitted.reference is not None:
             rules["decision_stable"] = chance
-    elif getattr(fitted.predictor, "spread_weight", None) is not None:
+    elif getattr(fitted.predictor, "log_variance", None) is not None:
         rules["spread"] = amount
     if getattr(fitted.policy, "informative", False):
         rules["information_per_cost"] = amount

@@ -18,7 +18,7 @@ from torch.nn import functional
 from askless.core import Policy, State
 from askless.models import NetPredictor
 from askless.training.data import Problem
-from askless.training.spread import fit_spread, spread_of
+from askless.training.spread import fit_spread
 from askless.training.subsets import bernoulli_sets
 from askless.training.threads import one_thread
 from askless.training.validation import validation_rollout
@@ -40,8 +40,7 @@ class _Seen:
     """What the predictor says in partial records of the validation rows."""
 
     outputs: np.ndarray  # (s, outputs) logits, or means
-    hidden: np.ndarray  # (s, hidden) what a regression's last layer sees; nothing for classes
-    known: np.ndarray  # (s,) how many features are known
+    known: np.ndarray  # (s, features)
     row: np.ndarray  # (s,) the validation row
 
 
@@ -58,7 +57,7 @@ def calibrated(predictor: NetPredictor, policy: Policy, problem: Problem) -> Net
         else:
             z = _standardized(predictor, seen, y, fold)
             losses = lambda t: t + 0.5 * z * (-2.0 * t).exp()  # noqa: E731
-        known = torch.from_numpy(seen.known)
+        known = torch.from_numpy(seen.known.sum(axis=1))
         predictor.temperatures = _temperatures(losses, known, seen.row, fold, len(problem.schema))
     return predictor
 
@@ -75,8 +74,7 @@ def _seen(predictor: NetPredictor, policy: Policy, problem: Problem) -> _Seen | 
             continue
         state = State(state.x[row], state.asked[row], state.known[row])
         outputs = predictor.network.outputs(state) if classes else predictor.predict(state)
-        hidden = np.empty((len(row), 0)) if classes else predictor.network.features(state.x, state.known)
-        parts.append((outputs.reshape(len(row), -1), hidden, state.known.sum(axis=1), row))
+        parts.append((outputs.reshape(len(row), -1), state.known, row))
     return _Seen(*(np.concatenate(part) for part in zip(*parts, strict=True))) if parts else None
 
 
@@ -99,14 +97,15 @@ def _class_losses(outputs: np.ndarray, y: np.ndarray) -> Losses:
 
 def _standardized(predictor: NetPredictor, seen: _Seen, y: np.ndarray, fold: np.ndarray) -> Tensor:
     """(s,) squared residuals by variances that were learned from other rows; the predictor gets those of all rows."""
-    hidden, row = seen.hidden, seen.row
-    squared = ((seen.outputs[:, 0] - y[row]) / predictor.scale) ** 2
+    row = seen.row
+    mean = (seen.outputs[:, 0] - predictor.offset) / predictor.scale
+    squared = (mean - (y[row] - predictor.offset) / predictor.scale) ** 2
     variance = np.empty_like(squared)
     for part in range(FOLDS):
-        other = fold[row] != part
-        weight = fit_spread(hidden[other], squared[other], row[other])
-        variance[~other] = spread_of(hidden[~other], weight) ** 2
-    predictor.spread_weight = fit_spread(hidden, squared, row)
+        here = fold[row] == part
+        found = fit_spread(seen.known[~here], mean[~here], squared[~here], row[~here])
+        variance[here] = np.exp(found(seen.known[here], mean[here]))
+    predictor.log_variance = fit_spread(seen.known, mean, squared, row)
     return torch.from_numpy(squared / variance)
 
 

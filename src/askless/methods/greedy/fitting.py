@@ -35,6 +35,8 @@ from askless.training import (
 
 __all__ = ["fit_greedy"]
 
+GOING_ON_LR = 0.5  # share of the learning rate for networks that are trained already: at all of it they lose first
+
 
 def fit_greedy(
     method: Greedy, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
@@ -87,14 +89,17 @@ def fit_greedy(
                 seed=seed,
             )
             phases += _relaxed_phases(method, relaxed, epochs)
-        if method.schedule in ("expected", "annealed+expected"):
+        if method.schedule == "expected":
             phases.append(_one_phase(method, expected(dropout), epochs, keep_best_of="expected"))
+        elif method.schedule == "annealed+expected":
+            second = epochs if method.expected_epochs is None else method.expected_epochs
+            phases.append(_going_on(method, expected(dropout), second, keep_best_of="expected"))
         last: GreedyLearner = expected(None)
         if method.polish:
             phases.append(polishing(phases[-1], last))
         if method.predictor_epochs:
             last, kept = FollowingLearner(expected(dropout)), phases[-1].keep_best_of
-            phases.append(_one_phase(method, last, method.predictor_epochs, name="predictor", keep_best_of=kept))
+            phases.append(_going_on(method, last, method.predictor_epochs, name="predictor", keep_best_of=kept))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = last.policy(last.module)
         predictor = calibrated(exported_predictor(last.module.predictor, problem), policy, problem)
@@ -126,6 +131,11 @@ def _one_phase(method: Greedy, learner: GreedyLearner, epochs: int, **more: Any)
     """Training in one run of epochs."""
     settings = {"name": "policy", "keep_best_of": "relaxed", **seldom_validated(epochs), **_common(method), **more}
     return Phase(learner=learner, epochs=epochs, **settings)
+
+
+def _going_on(method: Greedy, learner: GreedyLearner, epochs: int, **more: Any) -> Phase:
+    """Training in one run of epochs that begins with trained networks."""
+    return _one_phase(method, learner, epochs, lr=GOING_ON_LR * method.learning_rate, **more)
 
 
 def _common(method: Greedy) -> dict[str, Any]:

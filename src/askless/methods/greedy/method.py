@@ -45,14 +45,14 @@ class Greedy(NetMethod):
     schedule : "annealed" lowers the temperature within one run of epochs, "staged" runs one early-stopped phase
         for each temperature, as in the paper; "expected" has no relaxation: it minimises the expected loss among
         candidates that the policy draws all along, for networks that see through a mixture of many features;
-        "annealed+expected" does the one, then the other, each for as many epochs, and keeps the best of the other.
+        "annealed+expected" does the one, then the other, and keeps the best of the other.
     temperatures : the first and the last temperature; "expected" has none.
     stages : how many temperatures a staged schedule has, geometrically spaced.
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation, dropout or
         weight decay; after an "expected" schedule it adds little.
     candidates : how many features the expected loss compares in each training state, those that the policy draws.
-    epochs : passes over the states (at most, in each stage; in either part of a schedule of two); None picks enough
-        of them for a thousand steps.
+    epochs : passes over the states (at most, in each stage); None picks enough of them for a thousand steps.
+    expected_epochs : of the second part of "annealed+expected"; None: as many again.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     predictor_epochs : passes over the states that train the predictor alone in the end, on the sets that the finished
         policy asks for: the cheapest way to go on once the questions are good. Layers that both shared are copied.
@@ -76,6 +76,7 @@ class Greedy(NetMethod):
         "stages": Number(1, whole=True),
         "candidates": Number(2, whole=True),
         "pretrain_epochs": Number(0, whole=True, or_none=True),
+        "expected_epochs": Number(1, whole=True, or_none=True),
         "predictor_epochs": Number(0, whole=True),
         "states_per_row": Number(1, whole=True),
         "walks": Number(1, whole=True),
@@ -94,6 +95,7 @@ class Greedy(NetMethod):
     candidates: int = 6
     polish: bool = True
     pretrain_epochs: int | None = None
+    expected_epochs: int | None = None
     predictor_epochs: int = 0
     states_per_row: int = 4
     walks: int = 4
