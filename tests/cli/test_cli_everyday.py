@@ -49,6 +49,10 @@ def test_semicolons_come_with_decimal_commas(run, tmp_path):
         (pd.date_range("2020-01-01", periods=120).strftime("%Y-%m-%d"), "'2020-01-01' looks like a date"),
         (pd.date_range("2020-01-01", periods=120).strftime("%d.%m.%Y"), "'01.01.2020' looks like a date"),
         ([f"{i},5" for i in range(120)], "'0,5' looks like a number with a decimal comma"),
+        ([f"{i + 1},250.5" for i in range(120)], "'1,250.5' looks like a number with separators of thousands"),
+        ([f"{i + 1},250" for i in range(120)], "'1,250' looks like a number with separators of thousands"),
+        ([f"{i} €" for i in range(120)], "'0 €' looks like a number with a unit"),
+        ([f"{i}%" for i in range(120)], "'0%' looks like a number with a unit"),
     ],
 )
 def test_text_that_is_no_category(column, message, run, tmp_path):
@@ -57,6 +61,45 @@ def test_text_that_is_no_category(column, message, run, tmp_path):
     result = run("fit", data, "--target", "tall", "-o", tmp_path / "m.askless")
     assert result.code == 2
     assert f"column 'when', row 0 (counting from 0): {message}" in result.err
+
+
+def test_percentages_that_are_few_are_categories(run, tmp_path):
+    data, model = tmp_path / "d.csv", tmp_path / "m.askless"
+    simple().assign(rebate=["5 %", "10 %", "20 %"] * 40).to_csv(data, index=False)
+    assert run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", model).code == 0
+    assert read_model(model).schema.features[-1].kind == "category"
+
+
+def test_points_beside_decimal_commas_are_not_guessed(run, tmp_path):
+    """4.647 is 4647 in one country and less than 5 in another."""
+    data = tmp_path / "d.csv"
+    frame = simple().assign(income=["735", "4.647", "10.029"] * 40)
+    frame.to_csv(data, index=False, sep=";", decimal=",")
+    fit = ["fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", tmp_path / "m.askless"]
+    result = run(*fit)
+    assert result.code == 2
+    assert "'income' has '4.647', and decimals have a comma elsewhere ('" in result.err
+    assert run(*fit, "--category", "income").code == 0
+    frame.to_csv(data, index=False, sep=";", decimal=".")  # points are for decimals here
+    assert run(*fit).code == 0
+    income = next(f for f in read_model(tmp_path / "m.askless").schema.features if f.name == "income")
+    assert income.parts[0].high == 735
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([f"{i + 1}.012,33" for i in range(120)], "'1.012,33' looks like a number with separators of thousands"),
+        (["7.5", "unknown", *map(str, range(118))], "'unknown' is not a number, but 119 of 120 values"),
+    ],
+)
+def test_a_target_of_numbers_that_are_not_read(values, message, run, tmp_path):
+    data = tmp_path / "d.csv"
+    simple().assign(y=values).to_csv(data, index=False)
+    result = run("fit", data, "--target", "y", "-o", tmp_path / "m.askless")
+    assert result.code == 2
+    assert f"the target 'y': {message}" in result.err
+    assert "--task classification if these are classes" in result.err
 
 
 def test_errors_of_fit_name_the_row_of_the_file(run, tmp_path):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 from safetensors import safe_open
@@ -149,6 +150,31 @@ def test_columns_that_are_copies_are_told(run, tmp_path):
     words = ["--method", "fixed_order", "--groups", tmp_path / "groups.json"]
     done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", *words)
     assert "copy of a:" not in done.out  # they are one question
+
+
+def test_rows_that_are_copies_and_numbers_of_rows_are_told():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(100, 3)), columns=list("abc"))
+    y = pd.Series(rng.integers(0, 2, 100), name="y")
+    assert list(remarks(frame, y)) == []
+    twice = pd.concat([frame, frame[:60]], ignore_index=True)
+    (told,) = remarks(twice, pd.concat([y, y[:60]], ignore_index=True))
+    assert told.startswith("60 rows of 160 repeat others: if cases were entered twice")
+    (told,) = remarks(twice.assign(id=np.arange(160)[::-1] + 7), pd.concat([y, y[:60]], ignore_index=True))
+    assert told == "id numbers the rows: --drop id, no new case has such a number"
+    few = pd.DataFrame({"sex": ["m", "f"] * 100, "smokes": ["no", "no", "yes", "no"] * 50})
+    assert list(remarks(few, pd.Series([0, 1] * 100, name="y"))) == []  # rows must repeat
+
+
+def test_a_target_in_disguise_is_told(run, tmp_path):
+    frame = messy_frame()
+    codes = {label: 10 + i for i, label in enumerate(frame["ill"].unique())}
+    frame = frame.assign(status=frame["ill"].map(codes))[["status", "age", "ill"]]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    done = run("fit", tmp_path / "t.csv", "--target", "ill", *QUICK, "-o", tmp_path / "m.askless")
+    assert "status alone tells the target: --drop status if it comes after it" in done.out
+    done = run("fit", tmp_path / "t.csv", "--target", "ill", "--drop", "status", *QUICK, "-o", tmp_path / "m.askless")
+    assert "alone tells" not in done.out
 
 
 def test_what_looks_odd_is_told(run, tmp_path):

@@ -34,6 +34,20 @@ def test_one_row_a_case(run, table, model, tmp_path):
     assert found["grade"].astype(str).tolist() == frame["grade"].tolist()  # 01 is still 01
 
 
+def test_what_training_has_not_seen_is_counted(run, table, model, tmp_path):
+    """Words that count as unknown, and numbers far off; in a table like the training's nothing is said."""
+    assert "note" not in run("predict", model, table, "-o", tmp_path / "out.csv").err
+    odd = messy_frame()
+    odd.loc[:4, "age"] = 4711
+    odd["grade"] = "new"
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    told = run("predict", model, tmp_path / "odd.csv", "-o", tmp_path / "out.csv", "--chunk-rows", 50).err
+    assert f"note: age: 5 of {odd['age'].count()} values are outside of " in told
+    assert "as 4711 is" in told
+    assert "note: grade: 160 of 160 values are not seen in training, such as 'new': unknown to the model" in told
+    assert "note: age: 5 of" in run("evaluate", model, tmp_path / "odd.csv").err
+
+
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_chunks_do_not_matter(run, table, model, tmp_path, rows):
     run("predict", model, table, "-o", tmp_path / "whole.csv")

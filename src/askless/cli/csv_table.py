@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from askless.cli.chunks import Chunk
-from askless.encoding.cells import DECIMAL_COMMA
+from askless.encoding.cells import DECIMAL_COMMA, THOUSANDS
 from askless.exceptions import TableError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["CsvTable"]
 
 SEPARATORS = (",", ";", "\t")
+LOOK_AT = 1000  # rows, to see how numbers are written
 # As the encoder sees it (but for Excel's #N/A); "None" may well be a category.
 MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null", "Null", "?"]
 
@@ -48,7 +50,7 @@ class CsvTable:
         """The whole table; the columns in `text` are not turned into numbers."""
         with open(self.path, "rb") as file, self._explained():
             frame: pd.DataFrame = self._parse(file, text, None)
-        return self._with_points(frame[self.names])
+        return self._with_points(frame[self.names], text)
 
     def chunks(self, rows: int, columns: Collection[str], text: Collection[str] = ()) -> Iterator[Chunk]:
         """The table in chunks of at most `rows` rows, with those of the columns that it has."""
@@ -63,7 +65,7 @@ class CsvTable:
                     frame = next(reader, None)
                 if frame is None:
                     return
-                yield Chunk(self._with_points(frame[kept].reset_index(drop=True)), start, file.tell() / size)
+                yield Chunk(self._with_points(frame[kept].reset_index(drop=True), text), start, file.tell() / size)
                 start += len(frame)
 
     def _parse(self, file: IO[bytes], text: Collection[str], rows: int | None) -> Any:
@@ -88,12 +90,27 @@ class CsvTable:
             chunksize=rows,
         )
 
-    def _with_points(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _with_points(self, frame: pd.DataFrame, text: Collection[str]) -> pd.DataFrame:
         """The frame with decimal points in columns that are not all numbers, too, where commas are for decimals."""
         if self._header[1] != ";":
             return frame
         words = frame.select_dtypes(include=["object", "string"])
+        for name in [name for name in words if name not in text] if self._decimal_comma else []:
+            unclear = next((cell for cell in words[name] if _is_unclear(cell)), None)
+            if unclear is not None:
+                raise TableError(
+                    f"{self.path}: {name!r} has {unclear.strip()!r}, and decimals have a comma elsewhere "
+                    f"({self._decimal_comma!r}): write numbers without separators of thousands"
+                )
         return frame.assign(**{str(name): words[name].map(_with_point) for name in words})
+
+    @cached_property
+    def _decimal_comma(self) -> str | None:
+        """A number with a decimal comma among the first rows."""
+        with self._explained(), self._open_text() as file:
+            rows = csv.reader(islice(file, LOOK_AT), delimiter=self._header[1], skipinitialspace=True)
+            cells = (cell.strip() for row in rows for cell in row)
+            return next((cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)), None)
 
     @cached_property
     def _header(self) -> tuple[list[str], str]:
@@ -132,6 +149,11 @@ class CsvTable:
             raise TableError(f"{self.path} is not a CSV file that can be read: {error}") from None
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise TableError(f"{self.path} is damaged: {error}") from None
+
+
+def _is_unclear(cell: Any) -> bool:
+    """Whether a point in a number may be for thousands."""
+    return isinstance(cell, str) and "." in cell and THOUSANDS.fullmatch(cell.strip()) is not None
 
 
 def _with_point(cell: Any) -> Any:

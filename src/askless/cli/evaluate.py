@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> None:
     plot = None if args.plot is None else _check_picture(args.plot)
     numbers = None if args.json is None else check_writable(args.json, "--json")
     from askless.cli.scores import choose_metric, most_asked, score, score_table, spending_table
+    from askless.cli.unseen import Unseen
     from askless.persistence import read_model
 
     model = read_model(args.model)
@@ -66,6 +67,9 @@ def run(args: argparse.Namespace) -> None:
     how = rows_asking(args, model)
     X, y = _read(args, model)
     trajectory = model.rollout(X, **how)
+    unseen = Unseen(model)
+    unseen.look(X)
+    unseen.tell()
     scores = score(trajectory, y, metric)
     console = make_console()
     say(console, f"{args.model} on {count(scores.n_rows, 'row')} of {args.data}:")

@@ -178,13 +178,15 @@ def _say_remarks(console: Console, job: _Job, target: str) -> None:
 def _prepare(args: argparse.Namespace) -> _Job:
     """The cases, and an estimator for them."""
     from askless.cli.settings import configured_method, read_groups, read_precedence, read_prices
-    from askless.cli.target import choose_task
+    from askless.cli.target import as_spelled, choose_task
     from askless.service.descriptions import read_descriptions
 
     costs, groups = read_prices(args.costs, args.panels), read_groups(args.groups)
     stopping, precedence = read_stop(args.stop), read_precedence(args.precedence)
     method = configured_method(args.method, args.set)
     X, y, dropped = _read(args, args.data)
+    if args.task == "auto":
+        y = as_spelled(y, args.data)
     task, why = choose_task(y) if args.task == "auto" else (args.task, "--task says so")
     if dropped:
         why += f" ({count(dropped, 'row')} without a target left out)"
@@ -304,7 +306,7 @@ def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame | Par
 
 def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> bool:
     """Say how good the model is on rows it has not seen, and what it asks; whether it can be used."""
-    from askless.cli.scores import choose_metric, most_asked, score, score_table, spending_table
+    from askless.cli.scores import choose_metric, gives_away, most_asked, score, score_table, spending_table
     from askless.exceptions import TruthError
 
     try:
@@ -317,6 +319,8 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> bo
         try:
             scores = score(trajectory, _truth(job, test), choose_metric(None, job.task))
             console.print(score_table(scores))
+            if (told := gives_away(trajectory, scores)) is not None:
+                say(console, f"{told} alone tells the target: --drop {quoted(told)} if it comes after it")
         except ValueError as error:  # the model is saved all the same; these rows are too few to tell
             say(console, f"no score: {error}")
         say(console, "The saved model is the one trained without these rows; --test-fraction 0 trains on all rows.\n")

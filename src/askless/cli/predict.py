@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from askless.cli.chunks import Chunk
+    from askless.cli.unseen import Unseen
     from askless.cli.writers import Writer
     from askless.fitted import FittedModel
 
@@ -62,6 +63,7 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> None:
     """Read, ask and write, chunk by chunk."""
     from askless.cli.tables import check_columns, for_model, is_parquet, open_table_for
+    from askless.cli.unseen import Unseen
     from askless.cli.writers import open_writer
     from askless.persistence import read_model
 
@@ -76,8 +78,10 @@ def run(args: argparse.Namespace) -> None:
     how = rows_asking(args, model)
     needed, text = for_model(model, table)
     chunks = table.chunks(args.chunk_rows, needed | set(args.keep), text | set(args.keep))
+    unseen = Unseen(model)
     with open_writer(args.output) as writer, _progress() as advance:
-        n_rows = _predict_all(model, chunks, writer, args, how, advance)
+        n_rows = _predict_all(model, chunks, writer, args, how, advance, unseen)
+    unseen.tell()
     if args.output is not None:
         print(f"askless: predicted {n_rows:,} rows; wrote {args.output}", file=sys.stderr)
 
@@ -89,11 +93,13 @@ def _predict_all(
     args: argparse.Namespace,
     how: dict[str, Any],
     advance: Any,
+    unseen: Unseen,
 ) -> int:
     n_rows = 0
     for chunk in chunks:
         predicted = _predicted(model, chunk, args, how)
         writer.write(chunk.frame[args.keep].join(predicted) if args.keep else predicted)
+        unseen.look(chunk.frame)
         n_rows += len(chunk.frame)
         advance(chunk.read, n_rows)
     return n_rows

@@ -15,14 +15,22 @@ if TYPE_CHECKING:
 
 __all__ = ["copied_columns", "remarks"]
 
+MANY = 50  # rows, from which on consecutive numbers are no coincidence
+RARE = 1000  # times as many different rows must be possible as there are, for a copy to be no coincidence
 FEWEST = 3  # rows with the same odd number, from which on it looks like a code
 
 
 def remarks(frame: pd.DataFrame, y: pd.Series, together: Collection[Collection[str]] = ()) -> Iterator[str]:
-    """Sentences on columns that are copies, have one value only or a code for no value; and on the labels.
+    """Sentences on rows that are copies; on columns that are, or have one value only, number the rows, or hold a code
+    for no value; and on the labels.
 
     Copies that are asked together, in a group, are one question.
     """
+    if (copies := _copied_rows(frame, y)) > 0:
+        yield (
+            f"{count(copies, 'row')} of {len(frame):,} repeat others: if cases were entered twice, leave the copies "
+            "out, for a score on rows that training has seen flatters"
+        )
     for name, first in copied_columns(frame):
         if not any({name, first} <= set(members) for members in together):
             yield f"{name} is a copy of {first}: --drop {quoted(name)} if only one of them is to be asked"
@@ -31,6 +39,8 @@ def remarks(frame: pd.DataFrame, y: pd.Series, together: Collection[Collection[s
         different = values.nunique()
         if different == 1:
             yield f"{name} has no other value than {values.iloc[0]}: --drop {quoted(name)}, asking it tells nothing"
+        elif _numbers_rows(frame[name]):
+            yield f"{name} numbers the rows: --drop {quoted(name)}, no new case has such a number"
         elif different > 1 and (code := _code(values)) is not None:
             rows = count(int((values == code).sum()), "row")
             yield f"{name} is {code:g} in {rows}, far from its other values: --na {code:g} if that is none"
@@ -53,6 +63,19 @@ def copied_columns(frame: pd.DataFrame) -> list[tuple[str, str]]:
         elif column.nunique() > 1:
             found.append((name, first))
     return found
+
+
+def _copied_rows(frame: pd.DataFrame, y: pd.Series) -> int:
+    """How many rows repeat an earlier one, target included; 0 where few different ones are possible: some must."""
+    possible = y.nunique() * np.prod([1.0 + frame[name].nunique() for name in frame.columns])
+    return int(frame.assign(**{"\0y": y}).duplicated().sum()) if possible > RARE * len(frame) else 0
+
+
+def _numbers_rows(column: pd.Series) -> bool:
+    """Whether a column holds consecutive whole numbers, each once."""
+    if column.dtype.kind not in "iu" or len(column) < MANY:
+        return False
+    return int(column.max()) - int(column.min()) + 1 == len(column) == column.nunique()
 
 
 def _code(values: pd.Series) -> float | None:

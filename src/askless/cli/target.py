@@ -13,7 +13,7 @@ from askless.exceptions import TableError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["choose_task", "class_codes", "known_target", "numbers", "split_target"]
+__all__ = ["as_spelled", "choose_task", "class_codes", "known_target", "numbers", "split_target"]
 
 MOST_CLASSES = 20  # of whole numbers; more of them are taken for a quantity
 
@@ -52,6 +52,25 @@ def _whole(values: pd.Series) -> pd.Series:
     if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53:
         return values.astype(np.int64)
     return values
+
+
+def as_spelled(values: pd.Series, path: str) -> pd.Series:
+    """Text that spells numbers as these numbers; an error where most of it looks like numbers that are not read."""
+    import pandas as pd
+
+    from askless.encoding.errors import BadCell
+    from askless.encoding.kinds import kind_of
+    from askless.encoding.table import Column
+
+    if values.dtype.kind in "biuf":
+        return values
+    try:
+        kind = kind_of(Column(str(values.name), values.to_numpy(dtype=object)))
+    except BadCell as bad:
+        raise TableError(
+            f"{path}: the target {values.name!r}: {bad.problem}; --task classification if these are classes"
+        ) from None
+    return _whole(pd.to_numeric(values)) if kind == "number" else values
 
 
 def choose_task(values: pd.Series) -> tuple[str, str]:

@@ -20,6 +20,8 @@ from askless.encoding.errors import BadCell, CellTypeError
 __all__ = [
     "DECIMAL_COMMA",
     "PLAIN",
+    "THOUSANDS",
+    "WITH_UNIT",
     "Distinct",
     "as_numbers",
     "distinct",
@@ -36,6 +38,8 @@ __all__ = [
 ]
 
 DECIMAL_COMMA = re.compile(r"([-+]?\d+),(\d+)")
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}([.,' \u00a0\u202f])\d{3}(\1\d{3})*([.,]\d+)?")
+WITH_UNIT = re.compile(r"[-+]?[€$£¥]\s*[-+]?\d[\d.,]*|[-+]?\d[\d.,]*\s*[€$£¥%]")
 
 DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
 MISSING_TEXT = frozenset({"", "na", "n/a", "<na>", "nan", "null", "?"})  # after strip() and casefold()

@@ -10,7 +10,17 @@ import numpy as np
 
 from askless.encoding.boolean import BooleanCodec
 from askless.encoding.category import CategoryCodec
-from askless.encoding.cells import DATE_ADVICE, DECIMAL_COMMA, distinct, family, is_missing, parsed, shown
+from askless.encoding.cells import (
+    DATE_ADVICE,
+    DECIMAL_COMMA,
+    THOUSANDS,
+    WITH_UNIT,
+    distinct,
+    family,
+    is_missing,
+    parsed,
+    shown,
+)
 from askless.encoding.codec import PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.number import NumberCodec
@@ -18,14 +28,18 @@ from askless.encoding.table import Column
 
 __all__ = ["CODECS", "codec_from_json", "codec_to_json", "fit_codec", "kind_of"]
 
+DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 DISGUISES = (
+    (DATE, "a date", f"{DATE_ADVICE}, or leave the column out"),
     (
-        re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}"),
-        "a date",
-        f"{DATE_ADVICE}, or leave the column out",
+        THOUSANDS,
+        "a number with separators of thousands",
+        "write it without them; where the comma is for decimals, with a decimal point",
     ),
+    (WITH_UNIT, "a number with a unit", "write the number alone, with a decimal point"),
     (DECIMAL_COMMA, "a number with a decimal comma", "write it with a decimal point"),
 )
+FEW = 20  # different words: as many may be categories, whatever they look like
 
 CODECS: Mapping[str, type[PartCodec]] = {codec.kind: codec for codec in (BooleanCodec, CategoryCodec, NumberCodec)}
 
@@ -83,9 +97,11 @@ def _numbers_or_text(cells: list[Any], families: dict[int, str], counts: np.ndar
 
 
 def _refuse_disguised(cells: list[Any], text: list[int], counts: np.ndarray, rows: np.ndarray, total: int) -> None:
-    """Text that mostly spells dates, or numbers with decimal commas, is not a category, whatever it looks like."""
+    """Text that mostly spells dates, or numbers that are not read, is not a category, whatever it looks like."""
     for pattern, what, advice in DISGUISES:
         alike = [i for i in text if pattern.fullmatch(cells[i].strip())]
+        if pattern is WITH_UNIT and len(alike) <= FEW:
+            continue
         if 2 * sum(counts[i] for i in alike) > total:
             first = min(alike, key=lambda i: rows[i])
             raise BadCell(f"{shown(cells[first])} looks like {what}; {advice}", row=int(rows[first]))

@@ -35,7 +35,7 @@ def fit_spread(known: np.ndarray, mean: np.ndarray, squared: np.ndarray, row: np
         loss.backward()  # type: ignore[no-untyped-call]
         return loss
 
-    optimizer.step(closure)  # type: ignore[no-untyped-call,arg-type]
+    optimizer.step(closure)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         fitted = design @ weight + bias
         raw = weight / scale
