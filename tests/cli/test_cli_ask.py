@@ -170,6 +170,7 @@ def test_pictures():
     assert picture({"mean": 5.0}).plain.strip() == "5"
     assert foretold({"no": 0.25, "yes": 0.75}) == "yes (75%)"
     assert foretold({"mean": 5.0, "sd": 1.0}) == "5 ± 1"
+    assert foretold({"mean": 12345.6, "sd": 1234.5}) == "12346 ± 1234"
     assert shown_value({"high": 120.5, "low": None}) == "high = 120.5, low = unknown"
     assert choices_of(STARS, PLAIN) == ["one of 1, 3, 10"]
     assert choices_of(COLOUR, PLAIN)[3] == "4  dark green"

@@ -48,6 +48,16 @@ def test_what_training_has_not_seen_is_counted(run, table, model, tmp_path):
     assert "note: age: 5 of" in run("evaluate", model, tmp_path / "odd.csv").err
 
 
+def test_columns_of_what_cannot_be_had_may_lack(run, table, model, tmp_path):
+    lacking = tmp_path / "lacking.csv"
+    pd.read_csv(table, dtype=str, keep_default_na=False).drop(columns=["high", "low"]).to_csv(lacking, index=False)
+    assert "lacks" in run("predict", model, lacking, "-o", tmp_path / "out.csv").err
+    result = run("predict", model, lacking, "-o", tmp_path / "out.csv", "--unavailable", "pressure")
+    assert result.code == 0, result.err
+    assert not predicted(tmp_path / "out.csv")["features asked"].str.contains("pressure").any()
+    assert run("evaluate", model, lacking, "--unavailable", "pressure").code == 0
+
+
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_chunks_do_not_matter(run, table, model, tmp_path, rows):
     run("predict", model, table, "-o", tmp_path / "whole.csv")

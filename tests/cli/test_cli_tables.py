@@ -1,4 +1,5 @@
 import gzip
+import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -6,6 +7,7 @@ import pytest
 
 from askless import load
 from askless.cli.tables import as_category, open_table
+from askless.encoding.cells import key
 from askless.exceptions import TableError
 
 
@@ -127,6 +129,7 @@ def test_text_stays_text_in_every_chunk(tmp_path):
         ("a,a,b\n1,2,3\n", "same name: 'a'"),
         ("a,b\nä,1\n".encode("latin-1"), "UTF-8"),
         (b"\x00\xff\xfe\x01", "UTF-8"),
+        (b"sep=;\na;b\n1;2\n", "begins with 'sep='"),
     ],
 )
 def test_what_is_not_a_table(tmp_path, content, words):
@@ -165,3 +168,12 @@ def test_categories_are_sorted_as_numbers_where_they_are_some():
     assert as_category(pd.Series(["10", "2", "3+"])).cat.categories.tolist() == ["10", "2", "3+"]
     assert as_category(pd.Series(["01", "2"])).cat.categories.tolist() == ["01", "2"]
     assert as_category(pd.Series(np.array([3, -1]))).cat.categories.tolist() == [-1, 3]
+
+
+def test_accents_may_be_characters_of_their_own(tmp_path):
+    """As file systems and programs of Apple write them."""
+    path = tmp_path / "t.csv"
+    path.write_text(unicodedata.normalize("NFD", "größe,farbe\n1,grün\n2,gruen\n"), encoding="utf-8")
+    table = open_table(str(path))
+    assert table.names == ["größe", "farbe"]
+    assert key(table.read()["farbe"][0]) == "grün"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from askless.cli.chunks import Chunk
-from askless.encoding.cells import DECIMAL_COMMA, THOUSANDS
+from askless.encoding.cells import DECIMAL_COMMA, THOUSANDS, composed
 from askless.exceptions import TableError
 
 if TYPE_CHECKING:
@@ -120,10 +120,12 @@ class CsvTable:
             for separator in SEPARATORS:
                 with self._open_text() as file:
                     reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
-                    found.append(([name.strip() for name in next(reader, [])], separator))
+                    found.append(([composed(name.strip()) for name in next(reader, [])], separator))
         names, separator = max(found, key=lambda pair: len(pair[0]))  # of equals the first: the comma
         if not any(names):
             raise TableError(f"{self.path} is empty; a table begins with a line of column names")
+        if names[0].startswith("sep="):
+            raise TableError(f"{self.path} begins with {names[0]!r}, a line for Excel; a table begins with its names")
         twice = [name for name, times in Counter(filter(None, names)).items() if times > 1]
         if twice:
             raise TableError(f"{self.path}: several columns have the same name: {', '.join(map(repr, twice))}")
@@ -144,7 +146,10 @@ class CsvTable:
                 warnings.simplefilter("error", pd.errors.ParserWarning)
                 yield
         except UnicodeDecodeError:
-            raise TableError(f"{self.path} is not a CSV file in UTF-8") from None
+            raise TableError(
+                f"{self.path} is not a CSV file in UTF-8; save it as one (in Excel: CSV UTF-8), or convert it: "
+                "iconv -f cp1252 -t utf-8"
+            ) from None
         except (csv.Error, pd.errors.ParserError, pd.errors.ParserWarning) as error:
             raise TableError(f"{self.path} is not a CSV file that can be read: {error}") from None
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:

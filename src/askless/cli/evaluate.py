@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray]:
     """The features as the model takes them, and the truth as the metrics do."""
-    from askless.cli.tables import for_model, open_table_for
+    from askless.cli.tables import filled_up, for_model, open_table_for
     from askless.cli.target import class_codes, numbers, split_target
 
     table = open_table_for(model, args.data, args.na)
@@ -95,6 +95,7 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray
     if target is None:
         raise ValueError("--target: name the column that holds the truth; the model does not know it")
     X, y, _ = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)
+    X = filled_up(X, model, args.unavailable)
     if model.task == "regression":
         return X, numbers(y, args.data)
     return X, class_codes(y, model.classes, args.data)

@@ -110,10 +110,11 @@ def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace, how: 
     import numpy as np
     import pandas as pd
 
+    from askless.cli.tables import filled_up
     from askless.exceptions import TableError
 
     try:
-        trajectory = model.rollout(chunk.frame, first_row=chunk.start, **how)
+        trajectory = model.rollout(filled_up(chunk.frame, model, args.unavailable), first_row=chunk.start, **how)
     except TableError as error:
         raise TableError(f"{args.data}: {error}") from None
     last = trajectory.predictions[:, -1]  # (n, outputs)

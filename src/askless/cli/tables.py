@@ -22,6 +22,7 @@ __all__ = [
     "ParquetFile",
     "as_category",
     "check_columns",
+    "filled_up",
     "for_model",
     "is_parquet",
     "open_table",
@@ -72,6 +73,12 @@ def for_model(model: FittedModel, table: CsvTable | ParquetFile) -> tuple[set[st
     if not needed <= set(table.names):  # found by position, or refused by the encoder in its own words
         needed = set(table.names)
     return needed, {part.name for part in parts if part.kind == "category"}
+
+
+def filled_up(frame: pd.DataFrame, model: FittedModel, unavailable: Collection[str]) -> pd.DataFrame:
+    """The frame with empty columns for features that cannot be had and that it lacks."""
+    parts = [part.name for name in unavailable for part in model.schema.features[model.schema.index(name)].parts]
+    return frame.assign(**{name: None for name in parts if name not in frame})
 
 
 def as_category(series: pd.Series) -> pd.Series:

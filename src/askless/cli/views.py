@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["choices_of", "foretold", "picture", "reasons", "shown_value", "summary", "title"]
 
 BAR, MOST_BARS = 28, 6  # characters; classes with a bar of their own
+LARGE = 1e9  # numbers from here on are told in powers of ten
 
 
 def title(number: int, question: Question, wording: Wording, part: Part | None = None) -> Text:
@@ -89,7 +90,7 @@ def _is_mean(prediction: Mapping[Any, float]) -> bool:
 
 def _on_scale(mean: float, sd: float | None, scale: tuple[float, float] | None, ascii_only: bool) -> str:
     """The mean as a dot and one standard deviation to either side as a bar."""
-    told = f"  {mean:.4g}" + ("" if sd is None else f" ± {sd:.3g}")
+    told = f"  {_rounded(mean, 4)}" + ("" if sd is None else f" ± {_rounded(sd)}")
     if scale is None or sd is None or not scale[0] < scale[1]:
         return told
     low, high = scale
@@ -100,13 +101,22 @@ def _on_scale(mean: float, sd: float | None, scale: tuple[float, float] | None, 
     dot, bar, rest = ("o", "=", ".") if ascii_only else ("●", "━", "·")
     cells = [bar if place(mean - sd) <= i <= place(mean + sd) else rest for i in range(BAR)]
     cells[place(mean)] = dot
-    return f"  {low:.3g} {''.join(cells)} {high:.3g} {told}"
+    return f"  {_rounded(low)} {''.join(cells)} {_rounded(high)} {told}"
+
+
+def _rounded(value: float, digits: int = 3) -> str:
+    """A number to so many digits; of large ones all that are before the point, and no powers of ten.
+
+    >>> _rounded(0.12345), _rounded(-446.4), _rounded(3012.3), _rounded(2.5e12)
+    ('0.123', '-446', '3012', '2.5e+12')
+    """
+    return f"{value:.0f}" if 10**digits <= abs(value) < LARGE else f"{value:.{digits}g}"
 
 
 def foretold(prediction: Mapping[Any, float]) -> str:
     """A prediction in a few words."""
     if _is_mean(prediction):
-        return f"{prediction['mean']:.4g}" + (f" ± {prediction['sd']:.3g}" if "sd" in prediction else "")
+        return _rounded(prediction["mean"], 4) + (f" ± {_rounded(prediction['sd'])}" if "sd" in prediction else "")
     best = max(prediction, key=lambda label: prediction[label])
     return f"{best} ({prediction[best]:.0%})"
 

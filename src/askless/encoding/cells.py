@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import unicodedata
 from collections.abc import Callable
 from decimal import Decimal
 from numbers import Integral, Real
@@ -24,6 +25,7 @@ __all__ = [
     "WITH_UNIT",
     "Distinct",
     "as_numbers",
+    "composed",
     "distinct",
     "family",
     "is_missing",
@@ -165,9 +167,14 @@ def key(cell: Any) -> str:
     value = plain(cell)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    text = str(value).strip()
+    text = composed(str(value).strip())
     whole = _WHOLE.fullmatch(text)
     return whole[1] if whole else text
+
+
+def composed(text: str) -> str:
+    """The text with each letter and its accents as one character: some systems write them apart."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 class Distinct(NamedTuple):
