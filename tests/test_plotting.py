@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -429,6 +430,8 @@ def test_a_trajectory_is_scored_and_drawn_with_a_band():
     assert ax.get_ylabel() == "AUROC"
     with pytest.raises(ValueError, match="needs y"):
         plot_curve(t)
+    named = plot_curve(replace(t, outputs=("no", "yes")), np.where(y, "yes", "no"))
+    assert named.lines[0].get_ydata().tolist() == [0.5, 1.0, 1.0]
 
 
 def test_a_line_that_leaves_the_axes_is_named_at_their_edge():

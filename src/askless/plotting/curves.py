@@ -30,9 +30,9 @@ def plot_curve(
 ) -> Axes:
     """Draw the score against the number of features asked, one line for each named curve (or for the only one).
 
-    A curve is a trajectory, whose cases have the class codes or numbers `y`, drawn with a 95 % band; or a frame as
-    `askless.metrics.curve` makes it, whose columns `low` and `high`, if there, are drawn as a band. Lines are named
-    at their ends, or in a legend on given axes whose figure has no layout engine.
+    A curve is a trajectory, whose cases have the truth `y` (numbers, class codes, or text labels), drawn with a 95 %
+    band; or a frame as `askless.metrics.curve` makes it, whose columns `low` and `high`, if there, are drawn as a
+    band. Lines are named at their ends, or in a legend on given axes whose figure has no layout engine.
 
     >>> import pandas as pd
     >>> greedy = pd.DataFrame({"budget": [0, 1, 2], "score": [0.5, 0.8, 0.9]})
