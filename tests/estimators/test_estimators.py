@@ -57,6 +57,7 @@ def test_regression_predicts_with_honest_spread(messy):
         if not X.iloc[row].isna().any():  # an answer "unknown" takes a question's place in an interview
             assert talk.prediction["sd"] == pytest.approx(t.sd[row - 300], rel=1e-4)
     assert 0.5 < np.mean(said) < 2.0  # standardised residuals
+    assert t.frame().groupby("case")["sd"].last().tolist() == t.sd.tolist()
 
 
 @pytest.mark.parametrize("method", ["greedy", "forward_selection"])
