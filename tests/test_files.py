@@ -63,12 +63,22 @@ def test_content_that_is_no_bytes(tmp_path):
 
 
 def test_nowhere_to_write(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=f"there is no such folder: '{tmp_path / 'no'}'$"):
         write_atomic(tmp_path / "no" / "file", b"x")
     (tmp_path / "folder").mkdir()
     with pytest.raises(IsADirectoryError):
         write_atomic(tmp_path / "folder", b"x")
     assert names(tmp_path) == ["folder"]
+
+
+@pytest.mark.parametrize("step", ["open", "replace"])
+def test_an_error_names_the_file_that_was_asked_for(tmp_path, monkeypatch, step):
+    def full(*args):
+        raise OSError(28, "No space left on device", *args[:1])
+
+    monkeypatch.setattr(os, step, full)
+    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path / 'file'}'$"):
+        write_atomic(tmp_path / "file", b"x")
 
 
 def test_the_content_is_on_the_disk_before_the_name_is(tmp_path, monkeypatch):

@@ -71,6 +71,10 @@ def test_masks_of_another_shape_or_type(model, which, mask):
 def test_masks_of_names_that_are_not_there(model):
     with pytest.raises(ValueError, match=r"there is no feature 'ages' .did you mean 'age'"):
         model.rollout(X, known=["ages"])
+    with pytest.raises(ValueError, match="there is no feature 'upper': it is a part of the group 'pressure'"):
+        model.rollout(X, available=["upper"])
+    with pytest.raises(ValueError, match="there is no feature 'upper': it is a part of the group 'pressure'"):
+        model.interview(costs={"upper": 3.0})
 
 
 def test_budgets(model):

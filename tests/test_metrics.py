@@ -4,6 +4,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -174,7 +175,7 @@ class TestErrors:
             ([0, 1], [[0.5, 0.5]], "do not fit together"),
             ([], np.zeros((0, 2)), "do not fit together"),
             ([[0], [1]], [0.5, 0.5], "do not fit together"),
-            (["no", "yes"], [0.5, 0.5], "integer codes"),
+            (["no", "yes"], [0.5, 0.5], r"integer codes from 0 on: each label's place in model.classes_"),
             ([0.0, 1.0], [0.5, 0.5], "integer codes"),
             ([0, 2], [0.5, 0.5], r"codes 0..1: row 1 has 2"),
             ([0, -1], np.full((2, 3), 1 / 3), r"codes 0..2: row 1 has -1"),
@@ -259,6 +260,23 @@ class TestCurve:
         p = np.array([[[0.5, 0.5], [0.9, 0.1], [0.9, 0.1]], [[0.5, 0.5], [0.6, 0.4], [0.2, 0.8]]])
         stopped = trajectory_of(p, order=np.array([[0, -1], [0, 1]]))
         assert curve(stopped, [0, 1], "accuracy")["score"].tolist() == [0.5, 0.5, 1.0]
+
+    @pytest.mark.parametrize("make", [np.array, list, pd.Series, lambda y: pd.Series(y, dtype="category")])
+    def test_text_is_looked_up_among_the_classes(self, make):
+        t = replace(self.trajectory, outputs=("bad", "good", "ugly"))
+        labels = make(np.array(t.outputs)[self.y].tolist())
+        codes, text = (curve(t, y, "auroc", interval=0.95, n_boot=20) for y in (self.y, labels))
+        pd.testing.assert_frame_equal(codes, text)
+
+    def test_a_label_that_is_no_class(self):
+        t = replace(self.trajectory, outputs=("bad", "good", "ugly"))
+        labels = np.array(t.outputs)[self.y].tolist()
+        for wrong in ("god", None):
+            message = rf"y has {wrong!r} in row 7 \(counting from 0\), which is none of 'bad', 'good', 'ugly'"
+            with pytest.raises(ValueError, match=message):
+                curve(t, [*labels[:7], wrong, *labels[8:]], "auroc")
+        with pytest.raises(ValueError, match="integer codes"):
+            curve(self.trajectory, labels, "auroc")  # it does not know its classes
 
     def test_regression(self):
         means = np.array([[[2.0], [1.0]], [[2.0], [3.0]]])

@@ -107,15 +107,34 @@ class Asking:
         assert isinstance(found, Certified)
         return found
 
-    def curve(self, X: Any, y: Any, metric: str | None = None, **options: Any) -> pd.DataFrame:
+    def curve(
+        self,
+        X: Any,
+        y: Any,
+        metric: str | None = None,
+        *,
+        budgets: Iterable[int] | None = None,
+        interval: float | None = None,
+        n_boot: int = 200,
+        random_state: int | np.random.Generator | None = 0,
+        **options: Any,
+    ) -> pd.DataFrame:
         """The score after each number of answers: a frame with a row for each budget from 0 on.
 
-        `metric` is a name in `askless.metrics`; `options` go to `askless.metrics.curve`, such as `interval=0.95`
-        for a bootstrap confidence band over the cases.
+        Parameters
+        ----------
+        X, y : labelled cases that `fit` has not seen.
+        metric : a name in `askless.metrics`; None is the AUROC, or R² for a regression.
+        budgets, interval, n_boot, random_state : as for `askless.metrics.curve`: which numbers of answers, and
+            columns `low` and `high` of a confidence band, such as `interval=0.95`, by a bootstrap over the cases.
+        options : how the cases are asked, where it is not as at `fit`: `max_features`, `stopping`, `known` and so
+            on, as for `rollout`.
         """
         chosen = metrics.metric(metric or self._default_metric)
         if chosen.task != self._task:
             raise ValueError(f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}")
-        trajectory = self.rollout(X)
+        trajectory = self.rollout(X, **options)
         target = self._encode_target(y, len(trajectory), known_classes=True)
-        return metrics.curve(trajectory, target, chosen, **options)
+        return metrics.curve(
+            trajectory, target, chosen, budgets, interval=interval, n_boot=n_boot, random_state=random_state
+        )

@@ -1,5 +1,6 @@
 """Writing files so that a reader sees the old content or the new, never a half."""
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -19,13 +20,17 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     binary = getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | binary, 0o666)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(target.parent))
+    with _errors_name(target):
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | binary, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+        with _errors_name(target):
+            os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -35,6 +40,15 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+@contextmanager
+def _errors_name(target: Path) -> Iterator[None]:
+    """The temporary file's name was made up here, and tells a caller nothing."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
 
 
 def write_atomic(path: str | os.PathLike[str], content: bytes) -> None:

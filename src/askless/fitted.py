@@ -34,7 +34,7 @@ from askless.core import (
 )
 from askless.core.candidates import candidates_after
 from askless.core.costs import checked_price
-from askless.core.stopping import as_rules
+from askless.core.stopping import as_rules, check_rules
 from askless.encoding import Encoder
 from askless.tables import row_chunks, take_rows
 
@@ -155,10 +155,7 @@ class FittedModel:
         for feature in self.schema.features:
             checked_price(feature.name, feature.cost)
         self.asker()  # checks costs and precedence
-        if not all(
-            isinstance(getattr(rule, "reason", None), str) and hasattr(rule, "stops") for rule in self.stopping
-        ):
-            raise ValueError(f"the stopping rules are {self.stopping!r}")
+        as_rules(self.stopping)  # checks that they are rules
         if self.image_shape is not None and not all(type(size) is int and size > 0 for size in self.image_shape):
             raise ValueError(f"the shape of an image is {self.image_shape!r}")
         if not isinstance(self.settings, dict) or not isinstance(self.summary, dict):
@@ -199,6 +196,7 @@ class FittedModel:
     ) -> tuple[StoppingRule, ...]:
         budget = self.max_features if max_features is None else checked_budget(max_features, len(self.schema))
         rules = self.stopping if stopping is None else as_rules(stopping)
+        check_rules(rules, self.task)
         return (*rules, MaxFeatures(budget))
 
     def _chunks(self, table: Any, first_row: int) -> Iterator[tuple[slice, Cases]]:
@@ -216,6 +214,10 @@ class FittedModel:
             return None
         if isinstance(mask, str):
             raise ValueError(f"{name} is {mask!r}; give a list of feature names, such as [{mask!r}]")
+        if isinstance(mask, Mapping):
+            raise ValueError(
+                f"{name} is a mapping; give a list, such as {list(mask)}: the values come from the table"
+            )
         shape = (n_rows, len(self.schema))
         if not hasattr(mask, "shape") and all(isinstance(item, str) for item in mask):
             row = np.zeros(len(self.schema), dtype=bool)

@@ -76,6 +76,8 @@ def test_confidence_and_spread():
         (lambda: DecisionStable(draws=0), "the number of draws is 0"),
         (lambda: AllOf(()), "AllOf needs at least one rule"),
         (lambda: MaxCost(1) & 3, "3 is not a stopping rule"),
+        (lambda: MaxCost(1) | Confidence, "Confidence is a class, not a stopping rule"),
+        (lambda: as_rules(Confidence | MaxCost), "is not a stopping rule"),  # classes: what Python makes of a `|`
     ],
 )
 def test_bad_settings(make, message):

@@ -83,6 +83,20 @@ def test_the_error_names_the_nearest_match(name, message):
         Schema.of_numbers(["age", "blood pressure", "sex"]).index(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("smoker", "there is no feature 'smoker': it is a part of the group 'person'$"),
+        ("smokr", r"there is no feature 'smokr' \(did you mean 'smoker'\?\)$"),
+        ("persn", r"there is no feature 'persn' \(did you mean 'person'\?\)$"),
+    ],
+)
+def test_the_error_knows_the_parts_of_groups(name, message):
+    person = Feature("person", (Part("age", "number"), Part("smoker", "boolean")), 0, 2)
+    with pytest.raises(ValueError, match=message):
+        Schema((person, number("weight", 2))).index(name)
+
+
 def test_schemas_are_values():
     schema = schema_of([1, 2])
     assert schema == schema_of([1, 2])

@@ -1,5 +1,7 @@
 """What a roll-out returns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,14 @@ def test_a_frame_has_a_row_for_each_case_and_answer():
     assert frame["feature"].fillna("nothing").tolist() == ["nothing", "dose", "age", "nothing", "sex"]
     assert frame["cost"].tolist() == [0, 2, 4, 0, 2]
     assert frame["p(no)"].round(2).tolist() == [0.01, 0.02, 0.03, 0.11, 0.12]
+
+
+def test_a_frame_tells_the_standard_deviation_of_each_last_prediction():
+    t = replace(trajectory([[2, 0], [1, -1], [-1, -1]], ("mean",)), sd=np.array([0.5, 2.0, 7.0]))
+    frame = t.frame()
+    assert list(frame.columns) == ["case", "step", "feature", "cost", "mean", "sd"]
+    np.testing.assert_array_equal(frame["sd"], [np.nan, np.nan, 0.5, np.nan, 2.0, 7.0])
+    assert frame.groupby("case")["sd"].last().tolist() == [0.5, 2.0, 7.0]
 
 
 @pytest.mark.parametrize(

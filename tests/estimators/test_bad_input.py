@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor
+from askless.core.stopping import Confidence, MaxCost, Spread
 from askless.methods import FixedOrder
 
 
@@ -194,11 +195,50 @@ def test_one_odd_cell_in_a_text_column_is_no_matter_of_luck(seed, quick):
     DynamicClassifier(method=quick, random_state=seed).fit(with_cell("c", 11, 3), labels())
 
 
-def test_stopping_must_be_rules_and_masks_lists(quick, model):
-    with pytest.raises(ValueError, match="not a stopping rule"):
-        DynamicClassifier(method=quick, stopping="soon").fit(table(), labels())
+@pytest.mark.parametrize(
+    ("stopping", "message"),
+    [
+        ("confidence", "'confidence' is not a stopping rule; give an object such as .*Confidence"),
+        (["soon"], "'soon' is not a stopping rule"),
+        ({"confidence": 0.9}, "{'confidence': 0.9} is not a stopping rule"),
+        (0.9, "0.9 is not a stopping rule"),
+        (Confidence, r"Confidence is a class, not a stopping rule; give one with its settings, Confidence\(\.\.\.\)"),
+        ([MaxCost(3), Confidence], "Confidence is a class"),
+        (Spread(1), "is for a regression; this is a classification"),
+        (MaxCost(3) & Spread(1), "is for a regression; this is a classification"),
+    ],
+)
+def test_stopping_must_be_rules(stopping, message, quick, model):
+    for ask in (
+        lambda: DynamicClassifier(method=quick, stopping=stopping).fit(table(), labels()),
+        lambda: model.rollout(table(), stopping=stopping),
+        lambda: model.interview(stopping=stopping),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask()
+
+
+def test_masks_must_be_lists(model):
     with pytest.raises(ValueError, match=r"give a list of feature names, such as \['a'\]"):
         model.rollout(table(), known="a")
+
+
+@pytest.mark.parametrize("which", ["known", "available"])
+def test_the_values_of_a_table_are_the_table_s(which, model):
+    for ask in (model.rollout, lambda X, **how: model.curve(X, labels(), **how)):
+        with pytest.raises(ValueError, match=rf"{which} is a mapping.*\['a', 'c'\].*values come from the table"):
+            ask(table(), **{which: {"a": 1.0, "c": "x"}})
+
+
+@pytest.mark.parametrize("known", ["a", ["a"], {"a"}])
+def test_what_is_known_of_one_case_has_values(known, model):
+    with pytest.raises(ValueError, match=r"known is .*; give the values too, by feature: \{'age': 71\}"):
+        model.interview(known=known)
+
+
+def test_unavailable_is_a_list(model):
+    with pytest.raises(ValueError, match=r"unavailable is 'a'; give a list of feature names, such as \['a'\]"):
+        model.interview(unavailable="a")
 
 
 def test_a_lazy_table_and_a_huge_target(quick):

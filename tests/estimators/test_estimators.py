@@ -11,8 +11,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from askless import DynamicClassifier, DynamicRegressor, load
+from askless import DynamicClassifier, DynamicRegressor, load, metrics
 from askless.core import MaxFeatures
+from askless.core.stopping import Confidence
 from askless.datasets import load_dataset
 from askless.methods import Greedy
 from tests.estimators.conftest import GROUPS
@@ -56,6 +57,7 @@ def test_regression_predicts_with_honest_spread(messy):
         if not X.iloc[row].isna().any():  # an answer "unknown" takes a question's place in an interview
             assert talk.prediction["sd"] == pytest.approx(t.sd[row - 300], rel=1e-4)
     assert 0.5 < np.mean(said) < 2.0  # standardised residuals
+    assert t.frame().groupby("case")["sd"].last().tolist() == t.sd.tolist()
 
 
 @pytest.mark.parametrize("method", ["greedy", "forward_selection"])
@@ -128,6 +130,19 @@ def test_rollout_contract(fitted, messy):
         asked = t.names(row)
         assert t.cost[row].tolist() == np.cumsum([0, *(prices[name] for name in asked)]).tolist()
     assert not (t.selected(4)[X["lab"].isna(), 5]).any()  # missing values are not asked
+
+
+def test_a_curve_is_that_of_a_rollout_with_the_same_options(fitted, messy):
+    X, y, _ = messy
+    how = {"max_features": 3, "stopping": Confidence(0.8), "known": ["age"], "available": ["sex", "smoker", "clinic"]}
+    t = fitted.rollout(X, costs={"sex": 2.0}, batch=2, **how)
+    expected = metrics.curve(t, y, "accuracy", budgets=[0, 2], interval=0.9, n_boot=20, random_state=1)
+    scoring = {"budgets": [0, 2], "interval": 0.9, "n_boot": 20, "random_state": 1}
+    found = fitted.curve(X, y, "accuracy", costs={"sex": 2.0}, batch=2, **scoring, **how)
+    pd.testing.assert_frame_equal(found, expected)
+    assert fitted.curve(X, y, known=["age"])["score"].iloc[0] > 0.5  # something is known at once
+    with pytest.raises(TypeError, match="knwon"):
+        fitted.curve(X, y, knwon=["age"])
 
 
 def test_other_budgets_rules_prices_and_masks(fitted, messy):

@@ -8,11 +8,12 @@ import dask.dataframe as dd
 import pandas as pd
 from distributed import Client, LocalCluster
 
-from askless import DynamicClassifier, persistence
+from askless import DynamicClassifier, DynamicRegressor, persistence
 from askless.datasets import load_dataset
 from askless.exceptions import ModelFileError
 from askless.experiments import partitions
 from askless.experiments.partitions import rollout_frame
+from askless.methods import Greedy
 from askless.persistence import read_model
 
 
@@ -48,6 +49,18 @@ def test_an_empty_partition_has_no_cases(wine):
     asked = rollout_frame(file, some).compute(scheduler="threads")
     assert len(asked) == 0
     assert list(asked.columns) == ["case", "step", "feature", "cost", "p(class_0)", "p(class_1)", "p(class_2)"]
+
+
+def test_a_regression_tells_its_standard_deviation(tmp_path):
+    data = load_dataset("diabetes")
+    quick = Greedy(hidden=(16,), epochs=2, pretrain_epochs=2)
+    model = DynamicRegressor(2, quick).fit(data.frame, data.target)
+    model.save(tmp_path / "diabetes.askless")
+    asked = rollout_frame(tmp_path / "diabetes.askless", dd.from_pandas(data.frame, npartitions=3))
+    frame = asked.compute(scheduler="sync")
+    expected = model.rollout(data.frame).frame()
+    assert list(asked.columns) == list(frame.columns) == list(expected.columns)
+    assert frame["sd"].to_numpy() == pytest.approx(expected["sd"].to_numpy(), rel=1e-4, nan_ok=True)
 
 
 def test_map_partitions_as_documented(wine):

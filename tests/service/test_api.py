@@ -92,6 +92,7 @@ BAD = [
     ([], None, "JSON object"),
     ({"answers": []}, "answers", "object"),
     ({"answers": {"agee": 51}}, "answers", "did you mean 'age'"),
+    ({"answers": {"systolic": 150}}, "answers", "it is a part of the group 'blood pressure'"),
     ({"answers": {"age": "31337"}}, "answers.age", "a number from 0 to 120"),
     ({"answers": {"age": True}}, "answers.age", "a number"),
     ({"answers": {"age": None}}, "answers.age", "a number"),

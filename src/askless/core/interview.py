@@ -39,6 +39,7 @@ class Interview:
         unavailable: Iterable[str] = (),
     ) -> None:
         refuse_truth(asker.policy)
+        _check_given(known, unavailable)
         self._asker, self._codec = asker, codec
         self._policy, self._predictor, self._schema = asker.policy, asker.predictor, asker.schema
         self._rules, self._describe = as_rules(stopping), describe
@@ -340,3 +341,13 @@ class Interview:
         ceiling = now.ceiling.copy()
         ceiling[list(now.postponed)] = -inf
         return ceiling
+
+
+def _check_given(known: Any, unavailable: Any) -> None:
+    """A roll-out's `known` is a list, whose values its table has; here there is no table."""
+    if known is not None and not isinstance(known, Mapping):
+        raise InterviewError(f"known is {known!r}; give the values too, by feature: {{'age': 71}}")
+    if isinstance(unavailable, str):
+        raise InterviewError(
+            f"unavailable is {unavailable!r}; give a list of feature names, such as [{unavailable!r}]"
+        )

@@ -166,8 +166,17 @@ class Schema:
         return {}
 
     def index(self, name: str) -> int:
-        """The position of the feature called `name`; the error names the nearest match."""
+        """The position of the feature called `name`; the error names its group, or the nearest match."""
         try:
             return self._index[str(name)]
         except KeyError:
-            raise ValueError(f"there is no feature {name!r}{did_you_mean(name, self.names)}") from None
+            raise ValueError(f"there is no feature {name!r}{self.hint(name)}") from None
+
+    def hint(self, name: object) -> str:
+        """What to say of a name that no feature has: the group that it is a part of, or the name that is meant."""
+        group_of = {
+            part.name: feature.name for feature in self.features if feature.is_group for part in feature.parts
+        }
+        if str(name) in group_of:
+            return f": it is a part of the group {group_of[str(name)]!r}"
+        return did_you_mean(name, (*self.names, *group_of))

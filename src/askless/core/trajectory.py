@@ -90,7 +90,10 @@ class Trajectory:
         )
 
     def frame(self) -> pd.DataFrame:
-        """One row for each case and answer: case, step, feature, cost so far, and the prediction's outputs."""
+        """One row for each case and answer: case, step, feature, cost so far, and the prediction's outputs.
+
+        The column `sd` of a regression is filled in each case's last row: it is known of the last prediction only.
+        """
         import pandas as pd
 
         rows, steps = np.nonzero(np.column_stack([np.ones(len(self), dtype=bool), self.order >= 0]))
@@ -108,4 +111,6 @@ class Trajectory:
         for j, label in enumerate(labels):
             name = "mean" if self.outputs == ("mean",) else f"p({label})"  # a class may be called "cost"
             frame[name] = self.predictions[rows, steps, j]
+        if self.sd is not None:
+            frame["sd"] = np.where(steps == self.n_asked[rows], self.sd[rows], np.nan)
         return frame

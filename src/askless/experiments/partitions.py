@@ -71,4 +71,6 @@ def _example(model: FittedModel) -> pd.DataFrame:
     names, outputs = model.schema.names, model.classes or ("mean",)
     predictions = np.zeros((1, 2, len(outputs)), dtype=np.float32)
     order, reason = np.zeros((1, 1), dtype=np.int64), np.array(["budget"])
-    return Trajectory(order, predictions, np.zeros((1, 2)), reason, tuple(names), outputs).frame()
+    tells_sd = model.task == "regression" and "sd" in model.interview().prediction
+    sd = np.zeros(1) if tells_sd else None
+    return Trajectory(order, predictions, np.zeros((1, 2)), reason, tuple(names), outputs, sd).frame()

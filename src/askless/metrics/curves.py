@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from operator import index
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,9 +49,10 @@ def curve(
 ) -> pd.DataFrame:
     """The score after each number of answers, 0..k unless `budgets` says which: columns `budget` and `score`.
 
-    A case that stopped earlier counts with its last prediction. With an `interval`, say 0.95, the columns
-    `low` and `high` are added, from the percentile bootstrap over cases. All budgets see the same resamples;
-    those in which the metric is undefined (one class only) are left out.
+    `y` holds numbers, or classes: integer codes, or labels where they are text and the trajectory knows them. A case
+    that stopped earlier counts with its last prediction. With an `interval`, say 0.95, the columns `low` and `high`
+    are added, from the percentile bootstrap over cases. All budgets see the same resamples; those in which the metric
+    is undefined (one class only) are left out.
 
     >>> ages = Trajectory(
     ...     order=np.array([[0], [0]]),
@@ -68,6 +69,7 @@ def curve(
     import pandas as pd
 
     of = _by_name(metric) if isinstance(metric, str) else metric
+    y = _codes(y, trajectory.outputs) if of.task == "classification" else y
     steps = [index(b) for b in (range(trajectory.order.shape[1] + 1) if budgets is None else budgets)]
     frame = pd.DataFrame({"budget": steps, "score": [of(y, trajectory.at(step)) for step in steps]})
     frame.attrs["label"] = of.label  # for the axis of a figure
@@ -80,6 +82,20 @@ def curve(
         for name, tail in (("low", (1 - interval) / 2), ("high", (1 + interval) / 2)):
             frame[name] = [_quantile(row, tail) for row in drawn]  # (budgets, n_boot), row by row
     return frame
+
+
+def _codes(y: ArrayLike, classes: tuple[Any, ...]) -> ArrayLike:
+    """(n,) text labels by their place among text classes; anything else as it is, for a number may be a code."""
+    labels, named = np.asarray(y), bool(classes) and all(isinstance(label, str) for label in classes)
+    if not named or labels.ndim != 1 or labels.dtype.kind in "iub":
+        return y
+    place = {label: code for code, label in enumerate(classes)}
+    codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        wrong = labels[row : row + 1].tolist()[0]
+        raise ValueError(f"y has {wrong!r} in row {row} (counting from 0), which is none of {listed(classes)}")
+    return codes
 
 
 def _resamples(n: int, n_boot: int, rng: np.random.Generator) -> Iterator[np.ndarray]:

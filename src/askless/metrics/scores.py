@@ -69,7 +69,10 @@ def checked(task: str, y: ArrayLike, predictions: ArrayLike) -> tuple[np.ndarray
     if given.shape[1] == 1:
         given = np.column_stack([1 - given, given])
     if truth.dtype.kind not in "iub":
-        raise ValueError(f"y is of type {truth.dtype}; classes are given as integer codes from 0 on")
+        raise ValueError(
+            f"y is of type {truth.dtype}; classes are given as integer codes from 0 on: each label's place in "
+            "model.classes_, np.searchsorted(model.classes_, y)"
+        )
     _refuse((truth < 0) | (truth >= given.shape[1]), truth, f"y is not one of the codes 0..{given.shape[1] - 1}")
     return truth.astype(np.int64), given
 

@@ -13,7 +13,6 @@ from typing import Any
 from askless.core import Interview
 from askless.core.schema import Feature, Part
 from askless.fitted import FittedModel
-from askless.hints import did_you_mean
 from askless.persistence import read_model
 from askless.service.descriptions import Description, Limits, described, read_descriptions, valid_range
 from askless.service.errors import Problem, not_found
@@ -114,9 +113,7 @@ class ServedModel:
             return self.schema.index(name)
         except ValueError:
             shown = name if len(name) <= 60 else name[:57] + "..."
-            raise Problem(
-                422, f"there is no feature {shown!r}{did_you_mean(name, self.schema.names)}", where
-            ) from None
+            raise Problem(422, f"there is no feature {shown!r}{self.schema.hint(name)}", where) from None
 
     def text(self, index: int) -> str:
         """How a feature is asked for."""

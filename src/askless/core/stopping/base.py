@@ -23,6 +23,7 @@ __all__ = [
     "as_rules",
     "check_rules",
     "checked_number",
+    "checked_rule",
     "rule_name",
     "stop_reason",
 ]
@@ -95,16 +96,29 @@ def checked_number(value: object, what: str, *, low: float, high: float = np.inf
     return int(value) if whole else float(value)  # type: ignore[call-overload,arg-type]
 
 
+def checked_rule(rule: Any) -> StoppingRule:
+    """The rule, or an error that says how to make one: its name and its class are easily mistaken for it."""
+    if isinstance(getattr(rule, "reason", None), str) and hasattr(rule, "stops"):
+        return rule  # type: ignore[no-any-return]
+    if isinstance(rule, type):
+        name = rule.__name__
+        raise ValueError(f"{name} is a class, not a stopping rule; give one with its settings, {name}(...)")
+    raise ValueError(
+        f"{rule!r} is not a stopping rule; give an object such as askless.core.stopping.Confidence(0.95)"
+    )
+
+
 def as_rules(stopping: StoppingRule | Sequence[StoppingRule] | None) -> tuple[StoppingRule, ...]:
-    """What a caller means by `stopping`: no rule, one, or several of which the first to fire stops."""
+    """What a caller means by `stopping`: no rule, one, or several of which the first to fire stops; checked."""
     from askless.core.stopping.combined import AnyOf
 
     if stopping is None:
         return ()
-    rules = tuple(stopping) if isinstance(stopping, Sequence) else (stopping,)
+    several = isinstance(stopping, Sequence) and not isinstance(stopping, str)
+    rules = tuple(stopping) if several else (stopping,)  # type: ignore[arg-type]
     flat: list[StoppingRule] = []
     for rule in rules:  # `a | b` is two rules, so that each case can say which of them it was
-        flat += as_rules(rule.rules) if isinstance(rule, AnyOf) else [rule]
+        flat += as_rules(rule.rules) if isinstance(rule, AnyOf) else [checked_rule(rule)]
     return tuple(flat)
 
 
@@ -124,10 +138,8 @@ def stop_reason(rules: Sequence[StoppingRule], fired: int) -> str:
 
 
 def check_rules(rules: Sequence[StoppingRule], task: str) -> None:
-    """Refuse what is not a stopping rule, or one that is for another task."""
+    """Refuse a rule that is for another task."""
     for rule in rules:
-        if not hasattr(rule, "stops"):
-            raise ValueError(f"stopping has {rule!r}, which is not a stopping rule")
         only = getattr(rule, "task", None)
         if only not in (None, task):
             raise ValueError(f"{rule!r} is for a {only}; this is a {task}")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from askless.core.arrays import Array, array_namespace
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule, StoppingRule, closing
+from askless.core.stopping.base import Rule, StoppingRule, checked_rule, closing
 from askless.core.twins import all_treat_alike
 
 __all__ = ["AllOf", "AnyOf"]
@@ -23,9 +23,7 @@ class _Combined(Rule):
     def __post_init__(self) -> None:
         flat: list[StoppingRule] = []
         for rule in self.rules:
-            if not hasattr(rule, "stops"):
-                raise ValueError(f"{rule!r} is not a stopping rule")
-            flat += rule.rules if type(rule) is type(self) else [rule]
+            flat += rule.rules if type(rule) is type(self) else [checked_rule(rule)]
         if not flat:
             raise ValueError(f"{type(self).__name__} needs at least one rule")
         object.__setattr__(self, "rules", tuple(flat))
