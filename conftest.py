@@ -1,7 +1,11 @@
-"""Examples in the documentation run in a folder of their own, so that no file stays; and no test downloads."""
+"""Examples run in a folder of their own, so that no file stays; no test downloads, and none opens a window."""
+
+import os
 
 import pytest
 from _pytest.doctest import DoctestItem
+
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 
 @pytest.fixture(autouse=True)
@@ -13,6 +17,16 @@ def _no_network(monkeypatch):
 
     monkeypatch.setattr("askless.datasets.download.open_url", refused)
     monkeypatch.setattr("askless.datasets.download.open_openml", refused)
+
+
+@pytest.fixture
+def no_pyplot(monkeypatch):
+    """Commands and reports draw without pyplot, which would keep their figures, and need a backend."""
+
+    def refused(*args, **kwargs):
+        raise AssertionError("a figure was opened in pyplot")
+
+    monkeypatch.setattr("matplotlib.pyplot.figure", refused)
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,17 @@ from matplotlib.text import Text
 
 from askless import plotting
 from askless.core import Grid, Trajectory
-from askless.plotting import plot_curve, plot_path, plot_reveal, plot_selection_frequency, style
+from askless.plotting import plot_curve, plot_order_map, plot_path, plot_reveal, plot_selection_frequency, style
+
+GRID = Grid(height=4, width=4, channels=3, patch_size=2)
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    """Figures that stay open would be those of the next test, too."""
+    plt.close("all")
+    yield
+    plt.close("all")
 
 
 def trajectory_of(order, predictions=None, names=None, outputs=()):
@@ -315,6 +327,42 @@ class TestPath:
             plot_path(trajectory_of([[0]], [[[4.0], [5.0]]]), 0, sd=[1.0])
 
 
+class TestPyplot:
+    PLOTS = (
+        lambda **how: plot_curve(frame_of([0.1, 0.9]), **how),
+        lambda **how: plot_selection_frequency(trajectory_of([[0, 1]]), **how),
+        lambda **how: plot_path(trajectory_of([[0, 1]]), 0, **how),
+        lambda **how: plot_order_map(trajectory_of([[0, 1]]), GRID, **how),
+        lambda **how: plot_reveal(trajectory_of([[0, 1]]), np.zeros((1, 4, 4, 3)), GRID, **how),
+    )
+
+    @pytest.mark.parametrize("plot", PLOTS)
+    def test_the_new_figure_is_the_current_one(self, plot, tmp_path):
+        plt.plot([0, 1])  # a figure of the user's own, which is left alone
+        drawn = plot()
+        assert len(plt.get_fignums()) == 2
+        assert plt.gcf() is drawn.figure
+        plt.savefig(tmp_path / "current.png")
+        assert plt.imread(tmp_path / "current.png").std() > 0  # something is to be seen
+
+    @pytest.mark.parametrize("plot", PLOTS)
+    def test_the_current_axes_are_those_that_are_returned(self, plot):
+        drawn = plot()
+        assert isinstance(drawn, Figure) or plt.gca() is drawn
+
+    @pytest.mark.parametrize("plot", PLOTS)
+    def test_a_figure_of_one_s_own(self, plot):
+        with ThreadPoolExecutor(1) as pool:
+            drawn = pool.submit(plot, pyplot=False).result()
+        FigureCanvasAgg(drawn.figure).draw()
+        assert plt.get_fignums() == []
+
+    @pytest.mark.parametrize("plot", PLOTS[:4])
+    def test_given_axes_open_no_figure(self, plot):
+        plot(ax=Figure().add_subplot())
+        assert plt.get_fignums() == []
+
+
 class TestManners:
     def test_neither_pyplot_nor_global_settings(self, tmp_path):
         code = """
@@ -328,9 +376,10 @@ def settings():
 
 before = settings()
 case = Trajectory(np.array([[0]]), np.full((1, 2, 2), 0.5), np.zeros((1, 2)), np.array(["done"]), ("age",))
-plotting.plot_curve({"a": pd.DataFrame({"budget": [0, 1], "score": [0.5, 0.6]})}).figure.savefig(sys.argv[1])
-plotting.plot_selection_frequency(case).figure.savefig(sys.argv[1])
-plotting.plot_path(case, 0).figure.savefig(sys.argv[1])
+frame = pd.DataFrame({"budget": [0, 1], "score": [0.5, 0.6]})
+plotting.plot_curve({"a": frame}, pyplot=False).figure.savefig(sys.argv[1])
+plotting.plot_selection_frequency(case, pyplot=False).figure.savefig(sys.argv[1])
+plotting.plot_path(case, 0, pyplot=False).figure.savefig(sys.argv[1])
 assert settings() == before
 print([name for name in ("matplotlib.pyplot", "torch", "sklearn") if name in sys.modules])
 """
@@ -456,9 +505,6 @@ def revealed(rng):
     return Trajectory(
         order, chances, np.zeros((2, 3)), np.array(["x", "y"], dtype=object), GRID.names, ("cat", "dog", "ship")
     )
-
-
-GRID = Grid(height=4, width=4, channels=3, patch_size=2)
 
 
 def test_a_figure_of_what_was_revealed():

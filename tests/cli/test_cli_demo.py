@@ -25,6 +25,7 @@ def _quick(monkeypatch):
             monkeypatch.setitem(method.__init__.__kwdefaults__, name, value)
 
 
+@pytest.mark.usefixtures("no_pyplot")
 @pytest.mark.parametrize(
     ("dataset", "rows"), [("triage", 400), ("diabetes", None), ("exact_gaussian_suppressor", 300)]
 )

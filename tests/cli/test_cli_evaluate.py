@@ -6,6 +6,7 @@ from askless import load
 from tests.cli.cli_helpers import FEATURES, messy_frame
 
 
+@pytest.mark.usefixtures("no_pyplot")
 def test_a_table_of_scores_a_picture_and_numbers(run, table, model, tmp_path):
     picture, numbers = tmp_path / "curve.png", tmp_path / "curve.json"
     result = run("evaluate", model, table, "--target", "ill", "--plot", picture, "--json", numbers)

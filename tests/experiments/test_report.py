@@ -56,6 +56,12 @@ def test_every_file_is_written(report):
     assert str(folder / "index.html") in told[-1]
 
 
+@pytest.mark.usefixtures("no_pyplot")
+def test_figures_are_drawn_without_pyplot(tmp_path):
+    page = write_report(write(tmp_path, [result("flu", "greedy", curve=(0.5, 0.8, 0.9))]), tell=[].append)
+    assert (page.parent / "flu-asked-greedy.png").is_file()
+
+
 def test_markdown_links_files_that_are_there(report):
     folder, _ = report
     text = (folder / "report.md").read_text()

@@ -107,7 +107,7 @@ def _draw(path: Path, scores: Scores) -> None:
     from askless.files import atomic_file
     from askless.plotting import plot_curve
 
-    figure = plot_curve(scores.frame, metric_label=scores.metric.label).figure.figure
+    figure = plot_curve(scores.frame, metric_label=scores.metric.label, pyplot=False).figure.figure
     with atomic_file(path) as file:
         figure.savefig(file, dpi=200, format=path.suffix.lower().lstrip("."))
 

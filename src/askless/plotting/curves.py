@@ -27,12 +27,14 @@ def plot_curve(
     *,
     metric_label: str | None = None,
     ax: Axes | None = None,
+    pyplot: bool = True,
 ) -> Axes:
     """Draw the score against the number of features asked, one line for each named curve (or for the only one).
 
     A curve is a trajectory, whose cases have the truth `y` (numbers, class codes, or text labels), drawn with a 95 %
     band; or a frame as `askless.metrics.curve` makes it, whose columns `low` and `high`, if there, are drawn as a
-    band. Lines are named at their ends, or in a legend on given axes whose figure has no layout engine.
+    band. Lines are named at their ends, or in a legend on given axes whose figure has no layout engine. `ax` and
+    `pyplot` are as for every figure: see `askless.plotting`.
 
     >>> import pandas as pd
     >>> greedy = pd.DataFrame({"budget": [0, 1, 2], "score": [0.5, 0.8, 0.9]})
@@ -48,7 +50,7 @@ def plot_curve(
         missing = {"budget", "score"} - set(frame.columns)
         if missing or frame.empty:
             raise ValueError(f"the curve {name!r} has no {' and no '.join(sorted(missing)) or 'rows'}")
-    ax = axes(ax, (6.4, 4.0))
+    ax = axes(ax, (6.4, 4.0), pyplot=pyplot)
     lines = []
     for i, (name, frame) in enumerate(named.items()):
         budget, *columns = (frame[c].to_numpy() for c in ("budget", "score", "low", "high") if c in frame)

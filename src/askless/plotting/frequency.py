@@ -12,11 +12,14 @@ from askless.plotting.style import HEAT, INK, TEXT, axes, percent, room, shorten
 __all__ = ["plot_selection_frequency"]
 
 
-def plot_selection_frequency(trajectory: Trajectory, *, max_features: int = 25, ax: Axes | None = None) -> Axes:
+def plot_selection_frequency(
+    trajectory: Trajectory, *, max_features: int = 25, ax: Axes | None = None, pyplot: bool = True
+) -> Axes:
     """Draw the share of cases in which each feature was asked within each budget, the most frequent on top.
 
     Features that were never asked are left out, as are all but the `max_features` most frequent; a note says how
-    many. The cells are annotated in percent where there is room.
+    many. The cells are annotated in percent where there is room. `ax` and `pyplot` are as for every figure: see
+    `askless.plotting`.
 
     >>> asked = Trajectory(
     ...     order=np.array([[0, 1], [0, 2]]),
@@ -45,7 +48,7 @@ def plot_selection_frequency(trajectory: Trajectory, *, max_features: int = 25, 
 
     letters = 0.07 * max(map(len, names))
     wide = min(14.0, max(4.2, 1.6 + letters + 0.36 * len(budgets)))
-    ax = axes(ax, (wide, max(2.2, 1.0 + 0.25 * len(shown))), grid=False)
+    ax = axes(ax, (wide, max(2.2, 1.0 + 0.25 * len(shown))), grid=False, pyplot=pyplot)
     mesh = ax.pcolormesh(shares[shown], cmap=HEAT, vmin=0, vmax=1, edgecolors="white", linewidth=1.2)
     ax.invert_yaxis()
     ax.spines["bottom"].set_visible(False)

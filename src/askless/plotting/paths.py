@@ -26,12 +26,14 @@ def plot_path(
     values: Mapping[str, Any] | pd.Series | None = None,
     sd: ArrayLike | None = None,
     ax: Axes | None = None,
+    pyplot: bool = True,
 ) -> Axes:
     """Draw what was predicted for one case at the start and after each answer.
 
     `values` holds answers by feature name, and may hold others; a group's may be a mapping. Of many classes those
     with the highest probability at any time have lines, and the rest one called "other". A regression's mean has
     a band of `sd` on either side, if given: one number, or one for the start and each answer (more are cut off).
+    `ax` and `pyplot` are as for every figure: see `askless.plotting`.
 
     >>> case = Trajectory(
     ...     order=np.array([[1, 0]]),
@@ -53,7 +55,7 @@ def plot_path(
     reach = None if sd is None else _reach(sd, len(path), regression)
     labels = ["start", *_steps(asked, {} if values is None else values)]
     letters = 0.07 * max(map(len, labels))
-    ax = axes(ax, (min(11.0, max(5.0, 2.6 + 0.55 * len(path))), 3.4 + 0.7 * letters))
+    ax = axes(ax, (min(11.0, max(5.0, 2.6 + 0.55 * len(path))), 3.4 + 0.7 * letters), pyplot=pyplot)
     steps = np.arange(len(path))
     _mark_steps(ax, labels)
     if regression:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from askless.core.grid import Grid
 from askless.core.trajectory import Trajectory
-from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT, axes, percent, shorten
+from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT, axes, new_figure, percent, shorten
 
 __all__ = ["plot_order_map", "plot_reveal"]
 
@@ -29,11 +28,13 @@ def plot_reveal(
     rows: Sequence[int] | None = None,
     budgets: Sequence[int] | None = None,
     truth: Sequence[Any] | None = None,  # (n,) labels
+    pyplot: bool = True,
 ) -> Figure:
     """Draw cases as they were revealed: a line for each, a column for each budget, the likeliest classes below.
 
     `rows` are the cases (default: the first six), `budgets` how many patches are revealed (default: six of them from
-    1 to the most). With the truth its bar is coloured. `grid` is the model's, `model.schema_.grid`.
+    1 to the most). With the truth its bar is coloured. `grid` is the model's, `model.schema_.grid`; `pyplot` is as
+    for every figure: see `askless.plotting`.
     """
     rows = range(min(6, len(trajectory))) if rows is None else rows
     most = trajectory.order.shape[1]
@@ -45,8 +46,8 @@ def plot_reveal(
         raise ValueError(f"there are {len(images)} images of {len(trajectory)} cases")
     if any(not 0 <= row < len(trajectory) for row in rows):
         raise ValueError(f"the rows are {list(rows)}; there are {len(trajectory)} cases, numbered from 0")
-    layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.04)
-    figure = Figure(figsize=(1.25 * (len(budgets) + 1), 1.85 * len(rows)), layout=layout, facecolor="white")
+    size = 1.25 * (len(budgets) + 1), 1.85 * len(rows)
+    figure = new_figure(size, pyplot=pyplot, padding=(0.03, 0.04))
     cells = figure.subplots(2 * len(rows), len(budgets) + 1, squeeze=False, height_ratios=[3, 1] * len(rows))
     labels = trajectory.outputs or tuple(range(trajectory.predictions.shape[2]))
     names = shorten([str(label) for label in labels], 10)
@@ -69,8 +70,10 @@ def plot_reveal(
     return figure
 
 
-def plot_order_map(trajectory: Trajectory, grid: Grid, *, ax: Axes | None = None) -> Axes:
+def plot_order_map(trajectory: Trajectory, grid: Grid, *, ax: Axes | None = None, pyplot: bool = True) -> Axes:
     """Draw when each patch is asked in the mean: dark is early. A patch that was not asked of a case counts as next.
+
+    `ax` and `pyplot` are as for every figure: see `askless.plotting`.
 
     >>> asked = Trajectory(
     ...     order=np.array([[0, 1], [0, 3]]),
@@ -86,7 +89,7 @@ def plot_order_map(trajectory: Trajectory, grid: Grid, *, ax: Axes | None = None
     when = np.full((n, grid.n_patches), k + 1.0)
     row, step = np.nonzero(trajectory.order >= 0)
     when[row, trajectory.order[row, step]] = step + 1.0
-    ax = axes(ax, (4.4, 3.6), grid=False)
+    ax = axes(ax, (4.4, 3.6), grid=False, pyplot=pyplot)
     mesh = ax.pcolormesh(when.mean(axis=0).reshape(grid.rows, grid.columns), cmap=HEAT.reversed(), vmin=1, vmax=k + 1)
     ax.invert_yaxis()
     ax.set_aspect("equal")

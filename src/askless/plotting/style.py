@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,6 +22,7 @@ __all__ = [
     "band",
     "line",
     "name_lines",
+    "new_figure",
     "percent",
     "room",
     "shorten",
@@ -66,11 +68,24 @@ def colour(i: int) -> str:
     return PALETTE[i % len(PALETTE)]
 
 
-def axes(ax: Axes | None, size: tuple[float, float], *, grid: bool = True) -> Axes:
+def new_figure(size: tuple[float, float], *, pyplot: bool, padding: tuple[float, float] = (0.1, 0.1)) -> Figure:
+    """A white figure of that size in inches; pyplot's current one, or one that belongs to the caller alone."""
+    how: dict[str, Any] = {
+        "figsize": size,
+        "layout": ConstrainedLayoutEngine(w_pad=padding[0], h_pad=padding[1]),
+        "facecolor": "white",
+    }
+    if not pyplot:
+        return Figure(**how)
+    import matplotlib.pyplot as plt  # here, because it chooses a backend, which a report or a server must not need
+
+    return plt.figure(**how)
+
+
+def axes(ax: Axes | None, size: tuple[float, float], *, grid: bool = True, pyplot: bool = False) -> Axes:
     """The given axes or new ones of that size in inches, without what does not carry information."""
     if ax is None:
-        figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1), facecolor="white")
-        ax = figure.add_subplot()
+        ax = new_figure(size, pyplot=pyplot).add_subplot()
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.spines["bottom"].set_color(QUIET)
     ax.tick_params(colors=INK, labelsize=TEXT, length=0, pad=5)

@@ -19,18 +19,18 @@ __all__ = ["curve_figure", "frequency_figure", "path_figure", "png", "svg_uri"]
 
 def curve_figure(comparison: Comparison) -> Figure:
     """Score against budget, with bands."""
-    return _figure(plot_curve(comparison.curves, metric_label=comparison.metric.label))
+    return _figure(plot_curve(comparison.curves, metric_label=comparison.metric.label, pyplot=False))
 
 
 def frequency_figure(comparison: Comparison) -> Figure:
     """How often each feature is asked within each budget."""
-    return _figure(plot_selection_frequency(comparison.contenders[0].trajectory))
+    return _figure(plot_selection_frequency(comparison.contenders[0].trajectory, pyplot=False))
 
 
 def path_figure(comparison: Comparison, case: Case) -> Figure:
     """What was predicted for the case after each answer."""
     trajectory = comparison.contenders[0].trajectory
-    return _figure(plot_path(trajectory, case.row, values=case.values(trajectory)))
+    return _figure(plot_path(trajectory, case.row, values=case.values(trajectory), pyplot=False))
 
 
 def _figure(axes: matplotlib.axes.Axes) -> Figure:

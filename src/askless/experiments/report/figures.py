@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from askless.core.trajectory import Trajectory
 from askless.experiments.report.kinds import CONTROLS, DYNAMIC, FEWEST_FOR_BAND, STATIC
 from askless.experiments.report.statistics import t_interval
 from askless.plotting import plot_selection_frequency
-from askless.plotting.style import GRID, INK, PALETTE, QUIET, TEXT, axes, band, line, name_lines, shorten
+from askless.plotting.style import GRID, INK, PALETTE, QUIET, TEXT, axes, band, line, name_lines, new_figure, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,11 +44,7 @@ def curve_figure(
 ) -> Figure:
     """A score against the budget, with bands; a panel for each of `kinds`, on the same scale."""
     height = 1.4 + 0.19 * max(7, len(subject.entries) * (0.75 if len(kinds) > 1 else 1.0))
-    figure = Figure(
-        figsize=(WIDTH * len(kinds), max(3.7, height)),
-        layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1),
-        facecolor="white",
-    )
+    figure = new_figure((WIDTH * len(kinds), max(3.7, height)), pyplot=False)
     low, high = _limits(subject, curve)
     for place, shown in enumerate(kinds):
         ax = axes(figure.add_subplot(1, len(kinds), place + 1), (0, 0))
@@ -178,7 +173,7 @@ def heat_figure(subject: Subject, entry: Entry) -> Figure | None:
         stop_reason=np.full(len(order), ""),
         feature_names=tuple(subject.data["features"]),
     )
-    ax = plot_selection_frequency(asked, max_features=HEAT_ROWS)
+    ax = plot_selection_frequency(asked, max_features=HEAT_ROWS, pyplot=False)
     figure = ax.figure
     assert isinstance(figure, Figure)
     return figure
