@@ -117,7 +117,7 @@ def test_costs_by_feature(frame):
     ("costs", "message"),
     [
         ({"agee": 1}, r"no feature 'agee' to price \(did you mean 'age'\?\)"),
-        ({"sbp": 1}, "no feature 'sbp' to price: it is asked with 'blood pressure'"),
+        ({"sbp": 1}, "no feature 'sbp' to price: it is a part of the group 'blood pressure'"),
         ({"age": -1}, "the cost of 'age' is -1"),
         ({"age": float("nan")}, "the cost of 'age' is nan"),
         ({"age": "3"}, "the cost of 'age' is '3'"),

@@ -104,9 +104,9 @@ def plan_costs(
     for given, price in _items(costs, "costs"):
         name = columns.names[_position(columns, given)] if _is_position(columns, given) else str(given)
         if name not in prices and name in group_of:
-            raise TableError(f"there is no feature {name!r} to price: it is asked with {group_of[name]!r}")
+            raise TableError(f"there is no feature {name!r} to price: it is a part of the group {group_of[name]!r}")
         if name not in prices:
-            raise TableError(f"there is no feature {name!r} to price{did_you_mean(name, prices)}")
+            raise TableError(f"there is no feature {name!r} to price{did_you_mean(name, (*prices, *group_of))}")
         prices[name] = checked_price(name, price)
     return prices
 
