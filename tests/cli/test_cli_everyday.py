@@ -53,6 +53,10 @@ def test_semicolons_come_with_decimal_commas(run, tmp_path):
         ([f"{i + 1},250" for i in range(120)], "'1,250' looks like a number with separators of thousands"),
         ([f"{i} €" for i in range(120)], "'0 €' looks like a number with a unit"),
         ([f"{i}%" for i in range(120)], "'0%' looks like a number with a unit"),
+        (
+            [["0,5", "1.012,33", "7"][i % 3].replace("0,5", f"{i},5") for i in range(120)],
+            "'0,5' looks like a number with a decimal comma",
+        ),
     ],
 )
 def test_text_that_is_no_category(column, message, run, tmp_path):
@@ -80,6 +84,7 @@ def test_points_beside_decimal_commas_are_not_guessed(run, tmp_path):
     assert result.code == 2
     assert "'income' has '4.647', and decimals have a comma elsewhere ('" in result.err
     assert run(*fit, "--category", "income").code == 0
+    assert run(*fit, "--drop", "income").code == 0
     frame.to_csv(data, index=False, sep=";", decimal=".")  # points are for decimals here
     assert run(*fit).code == 0
     income = next(f for f in read_model(tmp_path / "m.askless").schema.features if f.name == "income")

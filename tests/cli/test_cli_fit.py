@@ -162,8 +162,22 @@ def test_rows_that_are_copies_and_numbers_of_rows_are_told():
     assert told.startswith("60 rows of 160 repeat others: if cases were entered twice")
     (told,) = remarks(twice.assign(id=np.arange(160)[::-1] + 7), pd.concat([y, y[:60]], ignore_index=True))
     assert told == "id numbers the rows: --drop id, no new case has such a number"
+    wide = pd.DataFrame(rng.random((1000, 30)) < 0.05)  # few are ill, and of little: chance repeats rows
+    assert wide.duplicated().sum() > 300
+    assert list(remarks(wide.set_axis([f"x{i}" for i in range(30)], axis=1), pd.Series(y.to_list() * 10))) == []
     few = pd.DataFrame({"sex": ["m", "f"] * 100, "smokes": ["no", "no", "yes", "no"] * 50})
     assert list(remarks(few, pd.Series([0, 1] * 100, name="y"))) == []  # rows must repeat
+
+
+def test_codes_of_a_parquet_file_stay_text(run, tmp_path):
+    frame = messy_frame()
+    frame[["age", "low"]].assign(age=frame["age"].astype(float), kind=["01", "02"] * 80).to_parquet(
+        tmp_path / "t.parquet"
+    )
+    done = run("fit", tmp_path / "t.parquet", "--target", "kind", *QUICK, "-o", tmp_path / "m.askless")
+    assert done.code == 0, done.err
+    assert load(tmp_path / "m.askless").classes_.tolist() == ["01", "02"]
+    assert run("evaluate", tmp_path / "m.askless", tmp_path / "t.parquet").code == 0
 
 
 def test_a_target_in_disguise_is_told(run, tmp_path):

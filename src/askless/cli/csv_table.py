@@ -36,8 +36,10 @@ MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NA
 class CsvTable:
     """A table in a CSV file."""
 
-    def __init__(self, path: str, missing: Collection[str] = ()) -> None:
+    def __init__(self, path: str, missing: Collection[str] = (), names: Collection[str] = ()) -> None:
+        """`missing` are words for no value; `names` are wanted: accents of theirs may be written in two ways."""
         self.path = path
+        self._wanted = {composed(name): name for name in names}
         self._missing = [*MISSING, *missing]
         self._gzipped = path.endswith(".gz")
 
@@ -46,11 +48,12 @@ class CsvTable:
         """The columns, but for those without a name: these are row numbers that a program wrote."""
         return [name for name in self._header[0] if name]
 
-    def read(self, text: Collection[str] = ()) -> pd.DataFrame:
-        """The whole table; the columns in `text` are not turned into numbers."""
+    def read(self, columns: Collection[str] | None = None, text: Collection[str] = ()) -> pd.DataFrame:
+        """The whole table, or those of the columns that it has; those in `text` are not turned into numbers."""
+        kept = self.names if columns is None else [name for name in self.names if name in columns]
         with open(self.path, "rb") as file, self._explained():
             frame: pd.DataFrame = self._parse(file, text, None)
-        return self._with_points(frame[self.names], text)
+        return self._with_points(frame[kept], text)
 
     def chunks(self, rows: int, columns: Collection[str], text: Collection[str] = ()) -> Iterator[Chunk]:
         """The table in chunks of at most `rows` rows, with those of the columns that it has."""
@@ -95,21 +98,21 @@ class CsvTable:
         if self._header[1] != ";":
             return frame
         words = frame.select_dtypes(include=["object", "string"])
-        for name in [name for name in words if name not in text] if self._decimal_comma else []:
+        for name in [name for name in words if name not in text]:
             unclear = next((cell for cell in words[name] if _is_unclear(cell)), None)
-            if unclear is not None:
+            if unclear is not None and (comma := self._decimal_comma(set(frame.columns) - set(text))) is not None:
                 raise TableError(
                     f"{self.path}: {name!r} has {unclear.strip()!r}, and decimals have a comma elsewhere "
-                    f"({self._decimal_comma!r}): write numbers without separators of thousands"
+                    f"({comma!r}): write numbers without separators of thousands"
                 )
         return frame.assign(**{str(name): words[name].map(_with_point) for name in words})
 
-    @cached_property
-    def _decimal_comma(self) -> str | None:
-        """A number with a decimal comma among the first rows."""
+    def _decimal_comma(self, columns: Collection[str]) -> str | None:
+        """A number with a decimal comma in the first rows of these columns."""
+        names, separator = self._header
         with self._explained(), self._open_text() as file:
-            rows = csv.reader(islice(file, LOOK_AT), delimiter=self._header[1], skipinitialspace=True)
-            cells = (cell.strip() for row in rows for cell in row)
+            rows = csv.reader(islice(file, LOOK_AT), delimiter=separator, skipinitialspace=True)
+            cells = (cell.strip() for row in rows for name, cell in zip(names, row, strict=False) if name in columns)
             return next((cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)), None)
 
     @cached_property
@@ -120,7 +123,7 @@ class CsvTable:
             for separator in SEPARATORS:
                 with self._open_text() as file:
                     reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
-                    found.append(([composed(name.strip()) for name in next(reader, [])], separator))
+                    found.append(([self._called(name.strip()) for name in next(reader, [])], separator))
         names, separator = max(found, key=lambda pair: len(pair[0]))  # of equals the first: the comma
         if not any(names):
             raise TableError(f"{self.path} is empty; a table begins with a line of column names")
@@ -130,6 +133,9 @@ class CsvTable:
         if twice:
             raise TableError(f"{self.path}: several columns have the same name: {', '.join(map(repr, twice))}")
         return names, separator
+
+    def _called(self, name: str) -> str:
+        return self._wanted.get(composed(name), name)
 
     def _open_text(self) -> IO[str]:
         if self._gzipped:

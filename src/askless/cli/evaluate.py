@@ -90,10 +90,11 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray
     from askless.cli.target import class_codes, numbers, split_target
 
     table = open_table_for(model, args.data, args.na)
-    frame = table.read(text=for_model(model, table)[1])
     target = args.target or model.settings.get("target")
     if target is None:
         raise ValueError("--target: name the column that holds the truth; the model does not know it")
+    needed, text = for_model(model, table)
+    frame = table.read(needed | {target}, text)
     X, y, _ = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)
     X = filled_up(X, model, args.unavailable)
     if model.task == "regression":

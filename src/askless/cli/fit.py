@@ -178,6 +178,7 @@ def _say_remarks(console: Console, job: _Job, target: str) -> None:
 def _prepare(args: argparse.Namespace) -> _Job:
     """The cases, and an estimator for them."""
     from askless.cli.settings import configured_method, read_groups, read_precedence, read_prices
+    from askless.cli.tables import is_parquet
     from askless.cli.target import as_spelled, choose_task
     from askless.service.descriptions import read_descriptions
 
@@ -185,7 +186,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
     stopping, precedence = read_stop(args.stop), read_precedence(args.precedence)
     method = configured_method(args.method, args.set)
     X, y, dropped = _read(args, args.data)
-    if args.task == "auto":
+    if args.task == "auto" and not is_parquet(args.data):
         y = as_spelled(y, args.data)
     task, why = choose_task(y) if args.task == "auto" else (args.task, "--task says so")
     if dropped:
@@ -253,9 +254,8 @@ def _in_memory(args: argparse.Namespace, source: CsvTable | ParquetFile) -> tupl
     from askless.cli.tables import as_category
     from askless.cli.target import split_target
 
-    frame = source.read(text=args.category)
+    frame = source.read([name for name in source.names if name not in args.drop], args.category)
     X, y, dropped = split_target(frame, args.target, source.path, drop_missing=args.drop_missing_target)
-    X = X.drop(columns=args.drop)
     return X.assign(**{name: as_category(X[name]) for name in args.category if name in X}), y, dropped
 
 
@@ -320,7 +320,8 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> bo
             scores = score(trajectory, _truth(job, test), choose_metric(None, job.task))
             console.print(score_table(scores))
             if (told := gives_away(trajectory, scores)) is not None:
-                say(console, f"{told} alone tells the target: --drop {quoted(told)} if it comes after it")
+                parts = " ".join(quoted(name) for name in job.estimator.schema_.columns_of(told))
+                say(console, f"{told} alone tells the target: --drop {parts} if it comes after it")
         except ValueError as error:  # the model is saved all the same; these rows are too few to tell
             say(console, f"no score: {error}")
         say(console, "The saved model is the one trained without these rows; --test-fraction 0 trains on all rows.\n")

@@ -29,9 +29,10 @@ class ParquetFile:
         """The table, which stays in its file; the columns in `categories` hold codes."""
         return ParquetTable(self.path, categories=categories)
 
-    def read(self, text: Collection[str] = ()) -> pd.DataFrame:
-        """The whole table; columns know their types."""
-        return self.table().read()
+    def read(self, columns: Collection[str] | None = None, text: Collection[str] = ()) -> pd.DataFrame:
+        """The whole table, or those of the columns that it has; they know their types."""
+        kept = self.names if columns is None else [name for name in self.names if name in columns]
+        return ParquetTable(self.path, kept).read()
 
     def chunks(self, rows: int, columns: Collection[str], text: Collection[str] = ()) -> Iterator[Chunk]:
         """The table in chunks of at most `rows` rows, with those of the columns that it has."""

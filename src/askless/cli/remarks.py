@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["copied_columns", "remarks"]
 
 MANY = 50  # rows, from which on consecutive numbers are no coincidence
-RARE = 1000  # times as many different rows must be possible as there are, for a copy to be no coincidence
+FEW = 0.01  # of the rows: so many copies may be
+RARE = 10  # times as many copies as chance makes are no coincidence
 FEWEST = 3  # rows with the same odd number, from which on it looks like a code
 
 
@@ -66,9 +67,16 @@ def copied_columns(frame: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _copied_rows(frame: pd.DataFrame, y: pd.Series) -> int:
-    """How many rows repeat an earlier one, target included; 0 where few different ones are possible: some must."""
-    possible = y.nunique() * np.prod([1.0 + frame[name].nunique() for name in frame.columns])
-    return int(frame.assign(**{"\0y": y}).duplicated().sum()) if possible > RARE * len(frame) else 0
+    """How many rows repeat an earlier one, target included; 0 where they are few, or no more than chance explains."""
+    import pandas as pd
+
+    whole = pd.concat([frame, y.rename("\0y")], axis=1)
+    copies = int(whole.duplicated().sum())
+    if copies < max(FEWEST, FEW * len(frame)):
+        return 0
+    shares = (whole[name].value_counts(normalize=True, dropna=False).to_numpy() for name in whole)
+    alike = sum(np.log(np.sum(share**2)) for share in shares)  # of two rows, if columns were independent
+    return copies if np.log(copies) > alike + np.log(RARE * len(frame) ** 2 / 2) else 0
 
 
 def _numbers_rows(column: pd.Series) -> bool:

@@ -31,6 +31,7 @@ __all__ = [
 
 INTERVAL, RESAMPLES = 0.95, 400
 GIVEN_AWAY = 0.995  # AUROC, or share of the variance, after one question
+ENOUGH = 30  # rows, for that to be no luck
 MAIN = {"classification": "auroc", "regression": "r2"}
 BESIDE = {"classification": "accuracy", "regression": "rmse"}
 
@@ -129,7 +130,7 @@ def spending_table(trajectory: Trajectory) -> Table:
 
 def gives_away(trajectory: Trajectory, scores: Scores) -> str | None:
     """The first question, where it tells nearly all there is to know; it may be the target in disguise."""
-    if len(trajectory.feature_names) < 2 or not (scores.frame["score"].iloc[1:2] >= GIVEN_AWAY).any():
+    if scores.n_rows < ENOUGH or not (scores.frame["score"].iloc[1:2] >= GIVEN_AWAY).any():
         return None
     asked = trajectory.order[:, 0]
     return trajectory.feature_names[int(np.bincount(asked[asked >= 0]).argmax())]

@@ -32,10 +32,13 @@ __all__ = [
 CSV, PARQUET = (".csv", ".tsv", ".txt", ".data"), (".parquet", ".pq")
 
 
-def open_table(path: str, missing: Collection[str] = ()) -> CsvTable | ParquetFile:
-    """The table in a file, not yet read; `missing` are words in a CSV file that stand for no value."""
+def open_table(path: str, missing: Collection[str] = (), names: Collection[str] = ()) -> CsvTable | ParquetFile:
+    """The table in a file, not yet read.
+
+    `missing` are words in a CSV file that stand for no value; `names` are those that are wanted of its columns.
+    """
     if not is_parquet(path):
-        return CsvTable(path, missing)
+        return CsvTable(path, missing, names)
     if missing:
         raise TableError(f"--na: {path} is a Parquet file, which has a mark of its own for missing values")
     return ParquetFile(path)
@@ -44,7 +47,8 @@ def open_table(path: str, missing: Collection[str] = ()) -> CsvTable | ParquetFi
 def open_table_for(model: FittedModel, path: str, missing: Collection[str]) -> CsvTable | ParquetFile:
     """A table for a model: words that stood for no value when it was fitted still do."""
     kept = [] if is_parquet(path) else model.settings.get("na", [])
-    return open_table(path, [*kept, *missing])
+    names = [part.name for feature in model.schema.features for part in feature.parts]
+    return open_table(path, [*kept, *missing], names)
 
 
 def is_parquet(path: str) -> bool:
@@ -76,9 +80,11 @@ def for_model(model: FittedModel, table: CsvTable | ParquetFile) -> tuple[set[st
 
 
 def filled_up(frame: pd.DataFrame, model: FittedModel, unavailable: Collection[str]) -> pd.DataFrame:
-    """The frame with empty columns for features that cannot be had and that it lacks."""
-    parts = [part.name for name in unavailable for part in model.schema.features[model.schema.index(name)].parts]
-    return frame.assign(**{name: None for name in parts if name not in frame})
+    """The frame with empty columns for features that cannot be had and that it lacks, if columns go by name."""
+    if not any(name in frame for name in model.schema.all_names):
+        return frame
+    parts = [part for name in unavailable for part in model.schema.columns_of(name)]
+    return frame.assign(**{part: None for part in parts if part not in frame})
 
 
 def as_category(series: pd.Series) -> pd.Series:

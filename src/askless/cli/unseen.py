@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from askless.cli.console import count
 from askless.cli.errors import complain
+from askless.encoding.category import MAX_CHOICES
 from askless.encoding.cells import is_missing, key, shown
 
 if TYPE_CHECKING:
@@ -55,19 +57,22 @@ class _Words:
     unseen: int = 0
     example: str = ""
 
+    @cached_property
+    def _choices(self) -> set[str]:
+        return {key(choice) for choice in self.part.choices or ()}
+
     def look(self, column: pd.Series) -> None:
-        choices = {key(choice) for choice in self.part.choices or ()}
         for cell, times in column.value_counts().items():
             if not is_missing(cell):
                 self.values += times
-                if key(cell) not in choices:
+                if key(cell) not in self._choices:
                     self.unseen += times
                     self.example = self.example or shown(cell)
 
     def sentence(self) -> str | None:
-        if not self.unseen:
+        if not self.unseen or len(self._choices) >= MAX_CHOICES:  # of so many some were left out
             return None
-        return f"{_of(self.unseen, self.values)} not seen in training, such as {self.example}: unknown to the model"
+        return f"{_of(self.unseen, self.values)} none of the model's choices, such as {self.example}: unknown to it"
 
 
 @dataclass

@@ -107,10 +107,10 @@ def _on_scale(mean: float, sd: float | None, scale: tuple[float, float] | None, 
 def _rounded(value: float, digits: int = 3) -> str:
     """A number to so many digits; of large ones all that are before the point, and no powers of ten.
 
-    >>> _rounded(0.12345), _rounded(-446.4), _rounded(3012.3), _rounded(2.5e12)
-    ('0.123', '-446', '3012', '2.5e+12')
+    >>> _rounded(0.12345), _rounded(-446.4), _rounded(3012.3), _rounded(999.7), _rounded(2.5e12)
+    ('0.123', '-446', '3012', '1000', '2.5e+12')
     """
-    return f"{value:.0f}" if 10**digits <= abs(value) < LARGE else f"{value:.{digits}g}"
+    return f"{value:.0f}" if 10**digits - 0.5 <= abs(value) < LARGE else f"{value:.{digits}g}"
 
 
 def foretold(prediction: Mapping[Any, float]) -> str:

@@ -165,6 +165,10 @@ class Schema:
     def _questions(self) -> dict[int, Question]:
         return {}
 
+    def columns_of(self, name: str) -> tuple[str, ...]:
+        """The names of the columns that a feature is made of."""
+        return tuple(part.name for part in self.features[self.index(name)].parts)
+
     def index(self, name: str) -> int:
         """The position of the feature called `name`; the error names its group, or the nearest match."""
         try:

@@ -87,7 +87,9 @@ def _numbers_or_text(cells: list[Any], families: dict[int, str], counts: np.ndar
         return "number"
     total, n_other = sum(counts[i] for i in families), sum(counts[i] for i in other)
     if 2 * n_other > total:
-        _refuse_disguised(cells, [i for i in other if families[i] == "text"], counts, rows, int(total))
+        text = [i for i in other if families[i] == "text"]
+        _refuse_disguised(cells, text, counts, rows, int(total))
+        _refuse_mixed(cells, text, counts, rows, int(total - n_other), int(total))
         return "category"
     raise BadCell(
         f"{shown(cells[other[0]])} is not a number, but {total - n_other} of {total} values in this column are; "
@@ -105,6 +107,17 @@ def _refuse_disguised(cells: list[Any], text: list[int], counts: np.ndarray, row
         if 2 * sum(counts[i] for i in alike) > total:
             first = min(alike, key=lambda i: rows[i])
             raise BadCell(f"{shown(cells[first])} looks like {what}; {advice}", row=int(rows[first]))
+
+
+def _refuse_mixed(
+    cells: list[Any], text: list[int], counts: np.ndarray, rows: np.ndarray, n_numbers: int, total: int
+) -> None:
+    """A column of numbers, some of which are written in one way that is not read and some in another."""
+    ways = {i: way for i in text for way in DISGUISES[1:] if way[0].fullmatch(cells[i].strip())}
+    if len(ways) > FEW and 2 * (n_numbers + sum(counts[i] for i in ways)) > total:
+        first = min(ways, key=lambda i: rows[i])
+        _, what, advice = ways[first]
+        raise BadCell(f"{shown(cells[first])} looks like {what}; {advice}", row=int(rows[first]))
 
 
 def codec_to_json(codec: PartCodec) -> dict[str, Any]:

@@ -72,5 +72,5 @@ def _example(model: FittedModel) -> pd.DataFrame:
     predictions = np.zeros((1, 2, len(outputs)), dtype=np.float32)
     order, reason = np.zeros((1, 1), dtype=np.int64), np.array(["budget"])
     tells_sd = model.task == "regression" and "sd" in model.interview().prediction
-    sd = np.zeros(1) if tells_sd else None
+    sd = np.zeros(1, dtype=np.float32) if tells_sd else None
     return Trajectory(order, predictions, np.zeros((1, 2)), reason, tuple(names), outputs, sd).frame()

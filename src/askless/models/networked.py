@@ -103,7 +103,7 @@ class NetPredictor:
 
     def predict(self, state: State) -> Array:
         """(n, classes) probabilities, or (n, 1) means."""
-        return self.from_outputs(self.network.outputs(state), state)
+        return self.from_outputs(self._outputs(state), state)
 
     def from_outputs(self, outputs: Array, state: State) -> Array:
         """What `predict` makes of the network's outputs."""
@@ -122,12 +122,22 @@ class NetPredictor:
         """(n,) the standard deviation of a regression's prediction, where it was learned; at first the target's."""
         if self.log_variance is None:
             return None
-        mean = self.network.outputs(state)  # (n, 1); (1,) of a single case
-        xp = array_namespace(mean)
-        spread = xp.exp(0.5 * self.log_variance(state.known, mean[..., 0])) * self.scale
+        mean = self._outputs(state)  # (n, 1); (1,) of a single case
         temperature = self._temperature(state, mean)
-        spread = xp.reshape(spread, (-1, 1))
+        if type(state.told) is Answer:
+            factor = self.scale if temperature is None else self.scale * temperature
+            return np.array([exp(0.5 * self.log_variance.of_one(state.known[0], mean.item())) * factor])
+        xp = array_namespace(mean)
+        spread = xp.reshape(xp.exp(0.5 * self.log_variance(state.known, mean[..., 0])) * self.scale, (-1, 1))
         return or_else(np.asarray([self.scale]), spread if temperature is None else spread * temperature, state)[:, 0]
+
+    def _outputs(self, state: State) -> Array:
+        """The network's; where a spread is wanted as well, they are kept."""
+        if self.log_variance is None:
+            return self.network.outputs(state)
+        if self not in state.memo:
+            state.memo[self] = self.network.outputs(state)
+        return state.memo[self]
 
     def _temperature(self, state: State, like: Array) -> Array:
         """(n, 1) by how much is known of each case; a number for a single one; None where it is always 1."""
@@ -194,9 +204,9 @@ class Pair:
         if type(state.told) is not Answer:  # perhaps nothing is known
             self._share(state)
             return predictor.predict(state), self._policy.score(state)[0]
-        if predictor.log_variance is not None:  # which asks for the mean again
-            self._share(state)
         outputs = self._other.from_first(first[split:])
+        if predictor.log_variance is not None:  # which asks for the mean again
+            state.memo[predictor] = outputs
         return predictor.from_outputs(outputs, state), self._mine.from_first(first[:split])
 
     def _share(self, state: State) -> None:

@@ -34,6 +34,12 @@ class LogVariance:
         told = xp.astype(known, mean.dtype) @ weights[:-3] + mean * (slope + mean * bend) + constant
         return xp.clip(told, *self.limits.tolist())
 
+    def of_one(self, known: np.ndarray, mean: float) -> float:
+        """For a single case (features,)."""
+        slope, bend, constant = map(float, self.weights[-3:])
+        told = float(self.weights[:-3].dot(known)) + mean * (slope + mean * bend) + constant
+        return min(max(told, float(self.limits[0])), float(self.limits[1]))
+
     def checked(self, n_features: int) -> LogVariance:
         """Itself, if it fits so many features."""
         shapes = self.weights.shape, self.limits.shape

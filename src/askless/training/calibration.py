@@ -40,7 +40,8 @@ class _Seen:
     """What the predictor says in partial records of the validation rows."""
 
     outputs: np.ndarray  # (s, outputs) logits, or means
-    known: np.ndarray  # (s, features)
+    count: np.ndarray  # (s,) how many features are known
+    known: np.ndarray  # (s, features) which, for a regression; nothing for classes
     row: np.ndarray  # (s,) the validation row
 
 
@@ -57,7 +58,7 @@ def calibrated(predictor: NetPredictor, policy: Policy, problem: Problem) -> Net
         else:
             z = _standardized(predictor, seen, y, fold)
             losses = lambda t: t + 0.5 * z * (-2.0 * t).exp()  # noqa: E731
-        known = torch.from_numpy(seen.known.sum(axis=1))
+        known = torch.from_numpy(seen.count)
         predictor.temperatures = _temperatures(losses, known, seen.row, fold, len(problem.schema))
     return predictor
 
@@ -74,7 +75,8 @@ def _seen(predictor: NetPredictor, policy: Policy, problem: Problem) -> _Seen | 
             continue
         state = State(state.x[row], state.asked[row], state.known[row])
         outputs = predictor.network.outputs(state) if classes else predictor.predict(state)
-        parts.append((outputs.reshape(len(row), -1), state.known, row))
+        which = state.known[:, :0] if classes else state.known
+        parts.append((outputs.reshape(len(row), -1), state.known.sum(axis=1), which, row))
     return _Seen(*(np.concatenate(part) for part in zip(*parts, strict=True))) if parts else None
 
 
@@ -100,12 +102,14 @@ def _standardized(predictor: NetPredictor, seen: _Seen, y: np.ndarray, fold: np.
     row = seen.row
     mean = (seen.outputs[:, 0] - predictor.offset) / predictor.scale
     squared = (mean - (y[row] - predictor.offset) / predictor.scale) ** 2
+    predictor.log_variance = fit_spread(seen.known, mean, squared, row)
     variance = np.empty_like(squared)
     for part in range(FOLDS):
         here = fold[row] == part
-        found = fit_spread(seen.known[~here], mean[~here], squared[~here], row[~here])
+        found = predictor.log_variance  # of few rows none may be left to learn from
+        if not here.all():
+            found = fit_spread(seen.known[~here], mean[~here], squared[~here], row[~here])
         variance[here] = np.exp(found(seen.known[here], mean[here]))
-    predictor.log_variance = fit_spread(seen.known, mean, squared, row)
     return torch.from_numpy(squared / variance)
 
 

@@ -11,6 +11,8 @@ from askless.models.spread import LogVariance
 __all__ = ["fit_spread"]
 
 STEPS = 100  # at most
+LEAST = 1e-8  # squared residual: a perfect prediction has no logarithm
+MOST_NUMBERS = 1 << 21  # in the states that are learned from
 PRIOR_ROWS = 10  # how many rows it takes to outweigh the belief that the spread is the same everywhere
 
 
@@ -19,12 +21,13 @@ def fit_spread(known: np.ndarray, mean: np.ndarray, squared: np.ndarray, row: np
 
     They belong to the cases `row` (s,): validation rows, because the training rows' residuals are too small.
     """
-    target = torch.from_numpy(squared).double()
-    values = torch.from_numpy(LogVariance.design(known, mean)).double()  # (s, features + 2)
+    every = -(-known.size // MOST_NUMBERS)
+    target = torch.from_numpy(squared[::every]).double().clamp_min(LEAST)
+    values = torch.from_numpy(LogVariance.design(known[::every], mean[::every])).double()  # (s, features + 2)
     centre, scale = values.mean(dim=0), values.std(dim=0, correction=0).clamp_min(1e-6)
     design = (values - centre) / scale
     weight = torch.zeros(design.shape[1], dtype=torch.float64, requires_grad=True)
-    bias = target.mean().clamp_min(1e-8).log().requires_grad_()
+    bias = target.mean().log().requires_grad_()
     ridge = PRIOR_ROWS / max(len(np.unique(row)), 1)
     optimizer = torch.optim.LBFGS([weight, bias], max_iter=STEPS, line_search_fn="strong_wolfe")  # it is convex
 
