@@ -86,13 +86,14 @@ def run(args: argparse.Namespace) -> None:
 
 def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray]:
     """The features as the model takes them, and the truth as the metrics do."""
-    from askless.cli.tables import filled_up, for_model, open_table_for
+    from askless.cli.tables import check_columns, filled_up, for_model, open_table_for
     from askless.cli.target import class_codes, numbers, split_target
 
     table = open_table_for(model, args.data, args.na)
     target = args.target or model.settings.get("target")
     if target is None:
         raise ValueError("--target: name the column that holds the truth; the model does not know it")
+    check_columns([target], table.names, "--target", args.data)
     needed, text = for_model(model, table)
     frame = table.read(needed | {target}, text)
     X, y, _ = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)

@@ -186,9 +186,11 @@ def _prepare(args: argparse.Namespace) -> _Job:
     stopping, precedence = read_stop(args.stop), read_precedence(args.precedence)
     method = configured_method(args.method, args.set)
     X, y, dropped = _read(args, args.data)
-    if args.task == "auto" and not is_parquet(args.data):
-        y = as_spelled(y, args.data)
-    task, why = choose_task(y) if args.task == "auto" else (args.task, "--task says so")
+    if args.task != "auto":
+        task, why = args.task, "--task says so"
+    else:
+        y = y if is_parquet(args.data) else as_spelled(y, args.data)
+        task, why = choose_task(y)
     if dropped:
         why += f" ({count(dropped, 'row')} without a target left out)"
     from askless.estimators import DynamicClassifier, DynamicRegressor

@@ -88,8 +88,7 @@ def _numbers_or_text(cells: list[Any], families: dict[int, str], counts: np.ndar
     total, n_other = sum(counts[i] for i in families), sum(counts[i] for i in other)
     if 2 * n_other > total:
         text = [i for i in other if families[i] == "text"]
-        _refuse_disguised(cells, text, counts, rows, int(total))
-        _refuse_mixed(cells, text, counts, rows, int(total - n_other), int(total))
+        _refuse_disguised(cells, text, counts, rows, int(total - n_other), int(total))
         return "category"
     raise BadCell(
         f"{shown(cells[other[0]])} is not a number, but {total - n_other} of {total} values in this column are; "
@@ -98,26 +97,29 @@ def _numbers_or_text(cells: list[Any], families: dict[int, str], counts: np.ndar
     )
 
 
-def _refuse_disguised(cells: list[Any], text: list[int], counts: np.ndarray, rows: np.ndarray, total: int) -> None:
-    """Text that mostly spells dates, or numbers that are not read, is not a category, whatever it looks like."""
-    for pattern, what, advice in DISGUISES:
-        alike = [i for i in text if pattern.fullmatch(cells[i].strip())]
-        if pattern is WITH_UNIT and len(alike) <= FEW:
-            continue
-        if 2 * sum(counts[i] for i in alike) > total:
-            first = min(alike, key=lambda i: rows[i])
-            raise BadCell(f"{shown(cells[first])} looks like {what}; {advice}", row=int(rows[first]))
-
-
-def _refuse_mixed(
+def _refuse_disguised(
     cells: list[Any], text: list[int], counts: np.ndarray, rows: np.ndarray, n_numbers: int, total: int
 ) -> None:
-    """A column of numbers, some of which are written in one way that is not read and some in another."""
-    ways = {i: way for i in text for way in DISGUISES[1:] if way[0].fullmatch(cells[i].strip())}
-    if len(ways) > FEW and 2 * (n_numbers + sum(counts[i] for i in ways)) > total:
-        first = min(ways, key=lambda i: rows[i])
-        _, what, advice = ways[first]
-        raise BadCell(f"{shown(cells[first])} looks like {what}; {advice}", row=int(rows[first]))
+    """Text that mostly spells dates, or numbers that are not read, is not a category, whatever it looks like.
+
+    Where it is written in several ways, the plain numbers of the column count as well.
+    """
+    ways = {way: [i for i in text if way[0].fullmatch(cells[i].strip())] for way in DISGUISES}
+    for way, alike in ways.items():
+        if way[0] is WITH_UNIT and len(alike) <= FEW:
+            continue
+        if 2 * sum(counts[i] for i in alike) > total:
+            raise _looks_like(way, alike, cells, rows)
+    numbers = {i: way for way, alike in ways.items() if way[0] is not DATE for i in alike}
+    if len(numbers) > FEW and 2 * (n_numbers + sum(counts[i] for i in numbers)) > total:
+        first = min(numbers, key=lambda i: rows[i])
+        raise _looks_like(numbers[first], [first], cells, rows)
+
+
+def _looks_like(way: tuple[Any, str, str], alike: list[int], cells: list[Any], rows: np.ndarray) -> BadCell:
+    """What is wrong with the first of some cells that are written in one way."""
+    first = min(alike, key=lambda i: rows[i])
+    return BadCell(f"{shown(cells[first])} looks like {way[1]}; {way[2]}", row=int(rows[first]))
 
 
 def codec_to_json(codec: PartCodec) -> dict[str, Any]:
