@@ -55,6 +55,7 @@ class Checked:
         bare = State(state.x, state.asked, state.known)
         expected = self.dense(self.model, bare)
         assert found.shape == expected.shape
+        assert np.isfinite(np.asarray(found)).all()
         np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-4, atol=1e-4)
         np.testing.assert_array_equal(np.asarray(call(state)), np.asarray(found))  # and again the same
         self.steps += 1

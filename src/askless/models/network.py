@@ -96,7 +96,13 @@ class Network:
             shape, dtype = (len(state), len(self.biases[0])), np.result_type(state.x, self.biases[0])
             state.memo[self] = self._running(np.full(shape, self.biases[0], dtype))
             return np.broadcast_to(self._blank, (len(state), *self._blank.shape))
-        outputs = self._many(state).dot(self.weights[-1])
+        return self._outputs_of_many(state)
+
+    # OpenBLAS (0.3.31, AVX-512) multiplies what happens to lie on the stack along with five float32 inputs of a
+    # single unit. It does not add it, the sums are right, but the processor's flag may be up, and np.dot would warn.
+    @np.errstate(invalid="ignore")
+    def _outputs_of_many(self, state: State) -> np.ndarray:
+        outputs: np.ndarray = self._many(state).dot(self.weights[-1])
         outputs += self.biases[-1]
         return outputs
 
