@@ -155,10 +155,14 @@ def test_small_products_are_exact():
     assert np.array_equal(out, a @ b)
 
 
-def test_a_large_product_goes_where_it_is_wanted():
+@pytest.mark.parametrize("rounds", [False, True])
+def test_a_large_product_goes_where_it_is_wanted(rounds, monkeypatch):
+    monkeypatch.setattr("askless.nn.products.sixteen_bits", lambda: rounds)
     random = np.random.default_rng(0)
-    a, b = random.normal(size=(512, 300)).astype(np.float32), random.normal(size=(300, 256)).astype(np.float32)
+    a, b = random.normal(size=(300, 512)).astype(np.float32).T, random.normal(size=(300, 256)).astype(np.float32)
+    near = {"rtol": 0, "atol": 0.5 if rounds else 1e-4}
+    np.testing.assert_allclose(product(a, b), a @ b, **near)
     padded = np.zeros((512, 257), dtype=np.float32)
     product(a, b, out=padded[:, :-1])
-    np.testing.assert_allclose(padded[:, :-1], a @ b, rtol=0, atol=0.5)
+    np.testing.assert_allclose(padded[:, :-1], a @ b, **near)
     assert not padded[:, -1].any()

@@ -1,10 +1,15 @@
-"""One thread per fit, also where several fits run at once."""
+"""One thread for a small fit, torch's own for a large one, also where several fits run at once."""
 
 import threading
+from dataclasses import replace
 
+import numpy as np
+import pytest
 import torch
 from threadpoolctl import threadpool_info
 
+from askless import DynamicClassifier
+from askless.methods import Greedy, Random, Value
 from askless.training import one_thread
 
 
@@ -52,3 +57,48 @@ def test_nested():
     with one_thread(), one_thread():
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == before
+
+
+@pytest.fixture
+def threads_of_epochs(monkeypatch):
+    """Torch's threads and those of numpy's library, after each epoch of any fit."""
+    seen = set()
+    look = lambda *_: seen.add((torch.get_num_threads(), *blas_threads()))  # noqa: E731
+    monkeypatch.setattr("askless.training.progress.Silent.epoch", look)
+    return seen
+
+
+def fitted(method, columns):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, columns)).astype(np.float32)
+    return DynamicClassifier(3, method=method, random_state=0).fit(x, (x[:, 0] > 0).astype(int)).rollout(x)
+
+
+@pytest.mark.parametrize("method", [Greedy(pretrain_epochs=1, epochs=2), Value(epochs=2), Random(epochs=2)])
+def test_large_networks_are_trained_by_all_threads_to_the_same_bits(method, threads_of_epochs):
+    large = replace(method, hidden=(512, 512), batch_size=512)
+    trajectories = []
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            trajectories.append(fitted(large, columns=400))
+            assert threads_of_epochs == {(threads, 1)}
+            assert torch.get_num_threads() == threads
+            threads_of_epochs.clear()
+    finally:
+        torch.set_num_threads(before)
+    one, two = trajectories
+    np.testing.assert_array_equal(one.order, two.order)
+    np.testing.assert_array_equal(one.predictions, two.predictions)
+
+
+@pytest.mark.parametrize("method", [Greedy(pretrain_epochs=1, epochs=2), Value(epochs=2), Random(epochs=2)])
+def test_small_networks_are_trained_by_one_thread(method, threads_of_epochs):
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        fitted(method, columns=8)
+    finally:
+        torch.set_num_threads(before)
+    assert threads_of_epochs == {(1, 1)}

@@ -1,6 +1,7 @@
 """Matrix products of training, which large networks spend most of their time in.
 
-A processor that multiplies in bfloat16 does so twice as fast. Sums are kept in single precision, and what rounding a
+Large ones are torch's, whose threads share them; numpy has less to do before it begins with a small one. A processor
+that multiplies in bfloat16 does so twice as fast. Sums are kept in single precision, and what rounding a
 factor or a result to eight bits adds is far below the noise of a minibatch; weights, their averages, losses and
 whatever is evaluated for use rather than for training stay in single precision.
 """
@@ -30,13 +31,14 @@ def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None, *, rows
     Where several rows of `a` are variants of one, to be compared with it, what counts is the size of that one's
     product: either both are rounded, or none.
     """
-    if a.dtype != np.float32 or a.size // rows_for_one * b.shape[1] < LARGE or not sixteen_bits():
+    if a.dtype != np.float32 or a.size // rows_for_one * b.shape[1] < LARGE:
         return np.matmul(a, b, out=out)
-    rounded = torch.mm(_rounded(a), _rounded(b))
-    if out is None:
-        return rounded.float().numpy()
-    torch.from_numpy(out).copy_(rounded)
-    return out
+    result = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
+    if sixteen_bits():
+        torch.from_numpy(result).copy_(torch.mm(_rounded(a), _rounded(b)))
+    else:
+        torch.mm(torch.from_numpy(a), torch.from_numpy(b), out=torch.from_numpy(result))
+    return result
 
 
 def _rounded(array: np.ndarray) -> Tensor:

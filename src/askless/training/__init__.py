@@ -13,6 +13,7 @@ from askless.training.phases import enough_for_policy, polishing, pretraining, s
 from askless.training.predictor import (
     NetSettings,
     exported_predictor,
+    fit_threads,
     new_policy_predictor,
     new_predictor,
     train_predictor,
@@ -55,6 +56,7 @@ __all__ = [
     "exported_predictor",
     "finished",
     "first_question",
+    "fit_threads",
     "full_sets",
     "gain_per_price",
     "mixed_sets",

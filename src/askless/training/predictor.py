@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 
@@ -23,11 +25,12 @@ from askless.training.data import Problem
 from askless.training.loop import Phase, Row, enough_epochs, train
 from askless.training.progress import Progress
 from askless.training.subsets import Sampler, SubsetLearner
-from askless.training.threads import one_thread
+from askless.training.threads import threads_for
 
 __all__ = [
     "NetSettings",
     "exported_predictor",
+    "fit_threads",
     "new_policy_predictor",
     "new_predictor",
     "train_predictor",
@@ -69,6 +72,14 @@ def new_policy_predictor(
     return mlp_pair(schema.n_columns, len(schema), outputs, net.hidden, shared=shared, generator=generator)
 
 
+def fit_threads(problem: Problem, net: NetSettings) -> AbstractContextManager[None]:
+    """The threads of a fit with such networks; convolutional ones gain next to nothing from more than one."""
+    if net.network != "mlp":
+        return threads_for(0)
+    widths = [problem.schema.n_columns + len(problem.schema), *net.hidden]
+    return threads_for(net.batch_size * sum(a * b for a, b in pairwise(widths)))
+
+
 def _grid(problem: Problem) -> Grid:
     assert problem.schema.grid is not None  # `Method.fit` refuses tables
     return problem.schema.grid
@@ -85,7 +96,7 @@ def train_predictor(
     name: str = "predictor",
 ) -> tuple[MaskedNet, list[Row]]:
     """A network trained on the sets that `sampler` draws, and the history of its training."""
-    with one_thread():
+    with fit_threads(problem, net):
         generator = torch.Generator().manual_seed(seed)
         module = new_predictor(problem, net, generator)
         dropout = Dropout(net.dropout, generator, seed)

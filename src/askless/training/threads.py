@@ -1,14 +1,20 @@
-"""One thread per fit: as fast as two at these sizes, and the same sums in the same order on every machine."""
+"""The threads of a fit: one for small networks, where two only wait for each other; torch's own for large ones.
+
+numpy's library stays at one in either case, since its threads and torch's would take turns on the same cores.
+Products and what is computed element by element are the same with any number of torch's threads.
+"""
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import threadpoolctl  # type: ignore[import-untyped]
 import torch
 
-__all__ = ["one_thread"]
+__all__ = ["one_thread", "threads_for"]
+
+LARGE = 1 << 28  # multiplications for a batch, from which on threads share the work well
 
 _lock = threading.Lock()
 _inside = 0
@@ -17,8 +23,8 @@ _limits: Any = None  # of numpy's library, since then
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Run torch and numpy in one thread.
+def threads_for(multiplications: int) -> Iterator[None]:
+    """Run torch in one thread, or in as many as it was given if a batch takes so many multiplications.
 
     torch counts its threads for each thread that calls it; numpy's library has one setting for all, which comes back
     when the last of several fits has ended.
@@ -32,7 +38,7 @@ def one_thread() -> Iterator[None]:
         else:  # a thread that has not called torch before takes over what another fit has set
             before = max(before, _outside)
         _inside += 1
-        torch.set_num_threads(1)
+        torch.set_num_threads(before if multiplications >= LARGE else 1)
     try:
         yield
     finally:
@@ -43,6 +49,11 @@ def one_thread() -> Iterator[None]:
                 _let_any_thread_set_limits()
                 _limits.restore_original_limits()
                 _let_any_thread_set_limits()
+
+
+def one_thread() -> AbstractContextManager[None]:
+    """Run torch and numpy in one thread."""
+    return threads_for(0)
 
 
 def _let_any_thread_set_limits() -> None:

@@ -18,8 +18,8 @@ from askless.training import (
     enough_for_policy,
     epoch_batches,
     exported_predictor,
+    fit_threads,
     new_policy_predictor,
-    one_thread,
     polishing,
     pretraining,
     seldom_validated,
@@ -34,7 +34,7 @@ def fit_value(
     method: Value, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
 ) -> Fitted:
     """Train `method` on `problem`."""
-    with one_thread():
+    with fit_threads(problem, method.net):
         generator = torch.Generator().manual_seed(seed)
         module = new_policy_predictor(problem, method.net, method.shared, generator)
         dropout = Dropout(method.dropout, generator, seed)
