@@ -127,6 +127,10 @@ STARS = Part("stars", "category", choices=(1, 3, 10))
         (COLOUR, "unknown", None),
         (Part("c", "category", choices=("known", "Unknown")), "unknown", "Unknown"),
         (Part("n", "number"), "Unknown", None),
+        (Part("n", "number"), "-", None),
+        (COLOUR, "-", None),
+        (Part("c", "category", choices=("+", "-")), "-", "-"),
+        (Part("b", "boolean"), "unknown", None),
         (STARS, "3", 3),
         (STARS, "10.0", 10),
         (Part("n", "number"), "1e3", 1000),
@@ -236,6 +240,14 @@ def test_patches_of_images_cannot_be_typed(tmp_path, capsys):
     assert "patches of images, which cannot be typed" in capsys.readouterr().err
 
 
+def test_why_says_what_scores_mean(session):
+    reply = session.take("why")
+    assert reply.kind == "again"
+    assert reply.text.splitlines()[0].startswith(f"{session.talk.question.name}: score ")
+    assert "the higher the score, the sooner it is asked" in reply.text
+    assert ("in nats" in reply.text) == (session.talk.candidates[0].information is not None)
+
+
 def test_why_this_question(session):
     """The candidates that came next, with their prices; they are the policy's, in its order."""
     best = session.talk.candidates
@@ -251,3 +263,4 @@ def test_why_this_question(session):
     for _ in range(4):
         session.talk.unknown()
     assert reasons(session.talk.candidates) == "nothing else is left"
+    assert reasons(session.talk.candidates, ["age"]) == "nothing else is left but age"

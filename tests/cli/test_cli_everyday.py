@@ -53,6 +53,9 @@ def test_semicolons_come_with_decimal_commas(run, tmp_path):
         ([f"{i + 1},250" for i in range(120)], "'1,250' looks like a number with separators of thousands"),
         ([f"{i} €" for i in range(120)], "'0 €' looks like a number with a unit"),
         ([f"{i}%" for i in range(120)], "'0%' looks like a number with a unit"),
+        ([f"{i}.5 kg" for i in range(120)], "'0.5 kg' looks like a number with a unit"),
+        ([f"{i}mg/dl" for i in range(120)], "'0mg/dl' looks like a number with a unit"),
+        (pd.date_range("2010-01-01", periods=120, freq="MS").strftime("%m/%Y"), "'01/2010' looks like a month"),
         (
             [["0,5", "1.012,33", "7"][i % 3].replace("0,5", f"{i},5") for i in range(120)],
             "'0,5' looks like a number with a decimal comma",
@@ -67,9 +70,18 @@ def test_text_that_is_no_category(column, message, run, tmp_path):
     assert f"column 'when', row 0 (counting from 0): {message}" in result.err
 
 
-def test_percentages_that_are_few_are_categories(run, tmp_path):
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["5 %", "10 %", "20 %"] * 40,
+        ["5mg", "10mg", "20mg"] * 40,
+        ["2023-11", "2023-12", "2024-01"] * 40,
+        [f"{i}{'ABCD'[i % 4]}" for i in range(120)],  # codes
+    ],
+)
+def test_what_only_looks_like_a_number_is_a_category(words, run, tmp_path):
     data, model = tmp_path / "d.csv", tmp_path / "m.askless"
-    simple().assign(rebate=["5 %", "10 %", "20 %"] * 40).to_csv(data, index=False)
+    simple().assign(rebate=words).to_csv(data, index=False)
     assert run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", model).code == 0
     assert read_model(model).schema.features[-1].kind == "category"
 
@@ -122,3 +134,20 @@ def test_an_identifier_is_noticed(run, tmp_path):
     result = run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", tmp_path / "m.askless")
     assert result.code == 0, result.err
     assert "if it is an identifier, leave it out" in result.out + result.err
+
+
+@pytest.mark.parametrize(("cut", "told"), [([3], "1 line ends"), ([3, 7, 50], "3 lines end")])
+def test_lines_that_end_too_early_are_told(cut, told, run, tmp_path):
+    data = tmp_path / "d.csv"
+    table = simple()[["tall", *(name for name in simple() if name != "tall")]]
+    lines = table.to_csv(index=False).splitlines()
+    for i in cut:
+        lines[i] = lines[i].rpartition(",")[0]
+    data.write_text("\n".join(lines) + "\n\n")
+    result = run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", tmp_path / "m.askless")
+    assert result.code == 0
+    assert f"{told} before the last column (the first is line 4): what lacks counts as missing" in result.out
+    lines[3] += ","  # a value that is missing is none that lacks
+    data.write_text("\n".join(lines[:7]) + "\n" + "\n".join(lines[8:50]) + "\n" + "\n".join(lines[51:]))
+    result = run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", tmp_path / "m.askless")
+    assert "before the last column" not in result.out

@@ -49,6 +49,13 @@ def test_answers_count_and_cost_and_what_was_known_does_not(service, fitted):
     assert told["question"]["name"] == talk.question.name
 
 
+def test_null_is_no_answer_and_the_error_says_what_is(service):
+    told = service.next({"answers": {"age": None}})
+    assert told.status_code == 422
+    assert "what cannot be had is `unknown`" in told.text
+    assert "unknown" not in service.next({"answers": {"age": "old"}}).text
+
+
 def test_what_cannot_be_had_is_not_asked(service, fitted):
     first = service.next({"answers": {}}).json()["question"]["name"]
     second = service.next({"answers": {}, "unavailable": [first]}).json()["question"]["name"]

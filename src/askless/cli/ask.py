@@ -23,7 +23,7 @@ DESCRIPTION = """\
 Ask one case, question by question, and show the prediction after each answer.
 
   a value, or the number of a choice    the answer
-  an empty line, ? or unknown           unknown: not asked again
+  an empty line, ?, - or unknown        unknown: not asked again
   later                                 ask it when nothing else is left
   back, or undo                         take the last answer back
   tell NAME=VALUE                       say something that was not asked
@@ -143,7 +143,7 @@ class _Screen:
         self.console.print()
         self.console.print(title(number, question, session.wording, part))
         if part is question.parts[0]:
-            say(self.console, f"   {reasons(session.talk.candidates)}", "dim")
+            say(self.console, f"   {reasons(session.talk.candidates, session.talk.postponed)}", "dim")
         for choice in choices_of(part, session.wording):
             say(self.console, f"   {choice}")
         return self._line()

@@ -71,6 +71,14 @@ class CsvTable:
                 yield Chunk(self._with_points(frame[kept].reset_index(drop=True), text), start, file.tell() / size)
                 start += len(frame)
 
+    def short_lines(self) -> list[int]:
+        """The lines, from 1 on, that end before the last column, which counts as missing there."""
+        names, separator = self._header
+        wanted = 1 + max(i for i, name in enumerate(names) if name)
+        with self._explained(), self._open_text() as file:
+            reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
+            return [reader.line_num for row in reader if 0 < len(row) < wanted]
+
     def _parse(self, file: IO[bytes], text: Collection[str], rows: int | None) -> Any:
         """What pandas reads: a frame, or a reader of frames of so many rows. All columns, to notice ragged lines."""
         import pandas as pd

@@ -144,9 +144,9 @@ def run(args: argparse.Namespace) -> None:
     n_columns = len(column_names(job.rows.X))
     say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(n_columns, 'column')} to ask for")
     say(console, f"{args.target}: {job.task}, because {job.why}")
-    _say_remarks(console, job, args.target)
+    _say_remarks(console, job, args)
     if checkpoint.exists():
-        say(console, f"going on from {checkpoint}")
+        say(console, f"going on from {checkpoint}, if it is of this fit")
     start = time.perf_counter()
     try:
         named = pd.Series(train.y, name=args.target)  # the model remembers what its target is called
@@ -163,16 +163,30 @@ def run(args: argparse.Namespace) -> None:
         say(console, f"next: askless ask {quoted(output)}", style="dim")
 
 
-def _say_remarks(console: Console, job: _Job, target: str) -> None:
+def _say_remarks(console: Console, job: _Job, args: argparse.Namespace) -> None:
     """Tell what looks odd in the table, unless it is too large to be looked through."""
     import pandas as pd
 
     from askless.cli.remarks import remarks
 
     if isinstance(job.rows.X, pd.DataFrame):
+        _say_short_lines(console, job.rows.X, args)
         groups = (job.estimator.groups or {}).values()
-        for remark in remarks(job.rows.X, pd.Series(job.rows.y, name=target), list(groups)):
+        for remark in remarks(job.rows.X, pd.Series(job.rows.y, name=args.target), list(groups)):
             say(console, remark)
+
+
+def _say_short_lines(console: Console, X: pd.DataFrame, args: argparse.Namespace) -> None:
+    """Tell of lines of a CSV file that end too early; in the table what they lack is missing like anything else."""
+    from askless.cli.tables import CsvTable, open_table
+
+    source = open_table(args.data, args.na)
+    if isinstance(source, CsvTable) and (last := source.names[-1]) in X and X[last].isna().any():
+        short = source.short_lines()
+        if short:
+            lines = "line ends" if len(short) == 1 else "lines end"
+            first = f"the first is line {short[0]:,}"
+            say(console, f"{len(short):,} {lines} before the last column ({first}): what lacks counts as missing")
 
 
 def _prepare(args: argparse.Namespace) -> _Job:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "Reply", "Session", "known_values", "numbered", "parse_value"]
 
 HELP = (
-    "Answer with a value, or with the number of a choice. An empty line, ? or `unknown` means unknown; `later` "
+    "Answer with a value, or with the number of a choice. An empty line, ?, - or `unknown` means unknown; `later` "
     "postpones the question; `back` or `undo` takes the last answer back; `tell NAME=VALUE` says something that was "
     "not asked; `why` lists what else could be asked; `quit` ends."
 )
-UNKNOWN = "unknown"  # the word, where it is none of the choices
+UNKNOWN = ("unknown", "-")  # where they are none of the choices
 
 
 @dataclass(frozen=True)
@@ -132,18 +132,18 @@ def parse_value(part: Part, text: str) -> Any:
         return None
     if part.kind == "number":
         value = typed(text)
-        if value is None and text.casefold() == UNKNOWN:
+        if value is None and text.casefold() in UNKNOWN:
             return None
         return text if value is None else int(value) if value.is_integer() and abs(value) < 2**53 else value
     if part.choices is None:
-        return text
+        return None if text.casefold() in UNKNOWN else text
     for meaning in (key, lambda cell: key(cell).casefold()):
         matches = [choice for choice in part.choices if meaning(choice) == meaning(text)]
         if len(matches) == 1:
             return matches[0]
     if numbered(part) and text.isdecimal() and 1 <= int(text) <= len(part.choices):
         return part.choices[int(text) - 1]
-    if text.casefold() == UNKNOWN:
+    if text.casefold() in UNKNOWN:
         return None
     hint = f", or its number from 1 to {len(part.choices)}" if numbered(part) else ""
     choices = listed([str(choice) for choice in part.choices])
@@ -193,11 +193,17 @@ def _answered(talk: Interview, feature: Feature) -> Mapping[str, Any]:
 
 def _reasons(talk: Interview, most: int = 5) -> str:
     """The leading candidates, with what each is worth and costs."""
+    leading = talk.candidates[:most]
+    if not leading:
+        return "nothing can be asked any more"
     lines = []
-    for candidate in talk.candidates[:most]:
+    for candidate in leading:
         worth = "" if candidate.information is None else f", information {candidate.information:.3g}"
         lines.append(f"{candidate.name}: score {candidate.score:.3g}{worth}, cost {candidate.price:g}")
-    return "\n  ".join(lines) or "nothing can be asked any more"
+    lines.append("the higher the score, the sooner it is asked; scores compare questions of the same moment only")
+    if leading[0].information is not None:
+        lines.append("information is by how much the answer is expected to lower the loss, in nats for classes")
+    return "\n  ".join(lines)
 
 
 def _remark(part: Part, value: Any) -> str:

@@ -53,10 +53,12 @@ def choices_of(part: Part, wording: Wording) -> list[str]:
     return [f"{i}  {choice}" for i, choice in enumerate(choices, 1)]
 
 
-def reasons(candidates: Sequence[Candidate]) -> str:
+def reasons(candidates: Sequence[Candidate], postponed: Sequence[str] = ()) -> str:
     """Why this question: what else could have been asked, and what each would cost."""
     others = [f"{each.name} (cost {each.price:g})" for each in candidates[1:4]]
-    return f"before {', '.join(others)}" if others else "nothing else is left"
+    if not others:
+        return f"nothing else is left but {', '.join(postponed)}" if postponed else "nothing else is left"
+    return f"before {', '.join(others)}"
 
 
 def picture(

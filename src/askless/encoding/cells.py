@@ -22,6 +22,7 @@ __all__ = [
     "DECIMAL_COMMA",
     "PLAIN",
     "THOUSANDS",
+    "WITH_LETTERS",
     "WITH_UNIT",
     "Distinct",
     "as_numbers",
@@ -42,6 +43,7 @@ __all__ = [
 DECIMAL_COMMA = re.compile(r"([-+]?\d+),(\d+)")
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}([.,' \u00a0\u202f])\d{3}(\1\d{3})*([.,]\d+)?")
 WITH_UNIT = re.compile(r"[-+]?[€$£¥]\s*[-+]?\d[\d.,]*|[-+]?\d[\d.,]*\s*[€$£¥%]")
+WITH_LETTERS = re.compile(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,4}(?:/[^\W\d_]{1,4})?)")  # 70 kg, 120mmHg, 5 mg/dl
 
 DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
 MISSING_TEXT = frozenset({"", "na", "n/a", "<na>", "nan", "null", "?"})  # after strip() and casefold()

@@ -14,6 +14,7 @@ from askless.encoding.cells import (
     DATE_ADVICE,
     DECIMAL_COMMA,
     THOUSANDS,
+    WITH_LETTERS,
     WITH_UNIT,
     distinct,
     family,
@@ -29,17 +30,24 @@ from askless.encoding.table import Column
 __all__ = ["CODECS", "codec_from_json", "codec_to_json", "fit_codec", "kind_of"]
 
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+MONTH = re.compile(r"(19|20)\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](19|20)\d\d")
+UNIT = (
+    "a number with a unit",
+    "write the number alone, with a decimal point, or make the column a categorical one if it holds categories",
+)
 DISGUISES = (
     (DATE, "a date", f"{DATE_ADVICE}, or leave the column out"),
+    (MONTH, "a month", f"{DATE_ADVICE}, or leave the column out"),
     (
         THOUSANDS,
         "a number with separators of thousands",
         "write it without them; where the comma is for decimals, with a decimal point",
     ),
-    (WITH_UNIT, "a number with a unit", "write the number alone, with a decimal point"),
+    (WITH_UNIT, *UNIT),
     (DECIMAL_COMMA, "a number with a decimal comma", "write it with a decimal point"),
 )
-FEW = 20  # different words: as many may be categories, whatever they look like
+MAY_BE_WORDS = (MONTH, WITH_UNIT)  # like "10%" and "20%", where there are few of them
+FEW = 20  # different words: as many may be categories
 
 CODECS: Mapping[str, type[PartCodec]] = {codec.kind: codec for codec in (BooleanCodec, CategoryCodec, NumberCodec)}
 
@@ -106,14 +114,26 @@ def _refuse_disguised(
     """
     ways = {way: [i for i in text if way[0].fullmatch(cells[i].strip())] for way in DISGUISES}
     for way, alike in ways.items():
-        if way[0] is WITH_UNIT and len(alike) <= FEW:
+        if way[0] in MAY_BE_WORDS and len(alike) <= FEW:
             continue
         if 2 * sum(counts[i] for i in alike) > total:
             raise _looks_like(way, alike, cells, rows)
-    numbers = {i: way for way, alike in ways.items() if way[0] is not DATE for i in alike}
+    for alike in _by_unit(cells, text).values():
+        if len(alike) > FEW and 2 * sum(counts[i] for i in alike) > total:
+            raise _looks_like((WITH_LETTERS, *UNIT), alike, cells, rows)
+    numbers = {i: way for way, alike in ways.items() if way[0] not in (DATE, MONTH) for i in alike}
     if len(numbers) > FEW and 2 * (n_numbers + sum(counts[i] for i in numbers)) > total:
         first = min(numbers, key=lambda i: rows[i])
         raise _looks_like(numbers[first], [first], cells, rows)
+
+
+def _by_unit(cells: list[Any], text: list[int]) -> dict[str, list[int]]:
+    """Which texts are numbers with letters behind them, by these: codes may end so, but few all in the same."""
+    found: dict[str, list[int]] = {}
+    for i in text:
+        if match := WITH_LETTERS.fullmatch(cells[i].strip()):
+            found.setdefault(match[1], []).append(i)
+    return found
 
 
 def _looks_like(way: tuple[Any, str, str], alike: list[int], cells: list[Any], rows: np.ndarray) -> BadCell:
