@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from askless import metrics
 from askless.certification import certified_rules
 from askless.core import Costs, Interview, StoppingRule, Trajectory
-from askless.core.stopping import Certified, check_rules
+from askless.core.stopping import Certified, as_rules, check_rules
 from askless.fitted import FittedModel, Task
 from askless.inputs import table_again
 
@@ -87,7 +87,16 @@ class Asking:
             known=known, unavailable=unavailable, max_features=max_features, stopping=stopping, costs=costs
         )
 
-    def certify(self, X: Any, y: Any, risk: float = 0.05, confidence: float = 0.95, **options: Any) -> Certified:
+    def certify(
+        self,
+        X: Any,
+        y: Any,
+        risk: float = 0.05,
+        confidence: float = 0.95,
+        *,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        **options: Any,
+    ) -> Certified:
         """A stopping rule with a promise: of the cases that it stops, at most `risk` are wrong, with `confidence`.
 
         Parameters
@@ -95,12 +104,14 @@ class Asking:
         X, y : cases that neither `fit` nor the choice of a model has seen; the more, the earlier the rule can stop.
         risk : the share of wrong predictions among the cases that stop.
         confidence : how sure the promise is, over the draw of these cases.
+        stopping : the rules that it will be used with, if any; None: those of the model.
         options : how the cases will be asked, where it is not as at `fit`: `max_features`, `costs`, `known` and
-            so on, as for `rollout`. Use the rule with the same ones.
+            so on, as for `rollout`. Use the rule with the same ones: `rollout(X, stopping=[rule, *others])`.
         """
         check_is_fitted(self, "model_")
         check_rules((rule := Certified(risk, confidence),), self._task)
-        others = [other for other in self.model_.stopping if not isinstance(other, Certified)]
+        beside = self.model_.stopping if stopping is None else as_rules(stopping)
+        others = [other for other in beside if not isinstance(other, Certified)]
         table = table_again(self, X)
         codes = self._encode_target(y, len(table), known_classes=True)
         found = certified_rules(self.model_, (rule, *others), table, codes, **options)[0]

@@ -70,6 +70,8 @@ def test_get_downloads_what_is_absent(run, monkeypatch, tmp_path):
     assert len(asked) == 1
     assert len(pd.read_csv(tmp_path / "heart.csv")) == 2
     assert json.loads((tmp_path / "heart.costs.json").read_text())["thal"] == 102.9
+    assert json.loads((tmp_path / "heart.panels.json").read_text())["blood"] == {"chol": 5.17, "fbs": 3.10}
+    assert "--panels heart.panels.json" in " ".join(result.out.split())
     assert sorted(path.name for path in home.rglob("*") if path.is_file()) == ["processed.cleveland.data"]
     assert run("datasets", "get", "heart", "-o", "again.csv").code == 0
     assert len(asked) == 1  # it is there now

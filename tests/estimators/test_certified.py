@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, load
-from askless.core.stopping import Certified, Confidence, MaxCost
+from askless.core.stopping import Certified, Confidence, MaxCost, MaxFeatures
 from askless.exceptions import CertificationWarning
 from askless.methods import Greedy
 
@@ -39,6 +39,16 @@ def test_certify_and_use(model):
     assert wrong[stopped].mean() <= 0.1
     assert wrong[abstains].mean() > wrong[stopped].mean()
     assert t.n_asked[stopped].mean() < 4
+
+
+def test_certified_beside_other_rules(model):
+    """The cases are asked as they will be: no further than another rule lets them."""
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.2, stopping=MaxFeatures(2))
+    assert rule.within == 2
+    assert model.certify(X, y, risk=0.2, max_features=2).threshold == rule.threshold
+    t = model.rollout(X, stopping=[rule, MaxFeatures(2)])
+    assert t.n_asked.max() == 2
 
 
 def test_what_cannot_be_promised_warns_and_abstains(model):

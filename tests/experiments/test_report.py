@@ -8,6 +8,7 @@ import sys
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from askless.experiments.keeping import keep
@@ -15,7 +16,7 @@ from askless.experiments.report import write_report
 from askless.experiments.report.content import content_of
 from askless.experiments.report.markdown import as_markdown
 from askless.experiments.report.study import collect
-from askless.experiments.report.writing import _of_experiment
+from askless.experiments.report.writing import _noted, _of_experiment
 from askless.experiments.task import ExperimentError, Task
 
 from .made_results import result, write
@@ -148,14 +149,15 @@ def test_against_another_method(tmp_path):
 
 
 def test_many_methods_are_drawn_in_two_panels(tmp_path):
-    methods = ("greedy", "value", "opportunistic", "sage", "permutation", "deeplift", "lassonet", "fixed_order")
-    methods += ("mutual_information", "random", "oracle_order")
-    results = [result("flu", method, seed=seed) for method in methods for seed in range(2)]
+    methods = ("greedy", "value", "opportunistic", "sage", "permutation", "deeplift", "lassonet")
+    methods += ("stochastic_gates", "mutual_information")
+    controls = ("random", "fixed_order", "oracle_order", "all_features")
+    results = [result("flu", method, seed=seed) for method in (*methods, *controls[:3]) for seed in range(2)]
     results += [result("flu", "all_features", curve=np.linspace(0.5, 1.0, 5), max_features=2)]
     curves = content_of(collect(results), "greedy").chapters[0].figures[0]
     assert len(curves.parts) == 2
     dynamic, static = ([line.get_label() for line in ax.lines] for ax in curves.whole.axes)
-    assert set(dynamic) == {"greedy", "value", "opportunistic", "random", "oracle_order", "all_features"}
+    assert set(dynamic) == {"greedy", "value", "opportunistic", *controls}
     assert static[0] == "greedy"  # in both, as the measure
     assert {"sage", "random"} <= set(static)
     assert curves.whole.axes[0].get_ylim() == curves.whole.axes[1].get_ylim()
@@ -181,10 +183,25 @@ def test_importing_the_report_is_cheap():
 def test_results_of_other_options_are_left_out(tmp_path):
     """A folder may hold results of an earlier form of the experiment; its `experiment.json` says which count."""
     made = [{"task": Task(dataset="triage", seed=seed, method="random", max_features=2).to_json()} for seed in (0, 1)]
-    assert _of_experiment(made, tmp_path) == made
+    assert _of_experiment(made, _noted(tmp_path)) == made
     wanted = Task.from_json(made[1]["task"]).key
     (tmp_path / "experiment.json").write_text(json.dumps({"tasks": [wanted]}))
-    assert _of_experiment(made, tmp_path) == made[1:]
+    assert _of_experiment(made, _noted(tmp_path)) == made[1:]
+
+
+@pytest.mark.parametrize("said", ["no JSON", "[]", '{"metrics": 3, "tasks": 4}'])
+def test_a_folder_that_says_nonsense_says_nothing(tmp_path, said):
+    (tmp_path / "experiment.json").write_text(said)
+    assert _noted(tmp_path)["metrics"] == {}
+    assert _of_experiment([{}], _noted(tmp_path)) == [{}]
+
+
+def test_tables_show_the_metrics_that_the_experiment_named(tmp_path):
+    folder = write(tmp_path, [result("made"), result("other")])
+    (folder / "experiment.json").write_text(json.dumps({"metrics": {"made": "log_loss"}}))
+    write_report(folder)
+    scores = pd.read_csv(folder / "report" / "scores.csv")
+    assert dict(zip(scores.dataset, scores.metric, strict=True)) == {"made": "log_loss", "other": "auroc"}
 
 
 def test_a_copy_to_keep_makes_the_same_tables(tmp_path):

@@ -67,6 +67,12 @@ def test_data_sets_with_other_budgets_and_tasks_stand_side_by_side():
     assert b.scores["greedy"].mean == pytest.approx(0.4)
     lower = collect(results, "log_loss")
     assert [subject.metric.__name__ for subject in lower.subjects] == ["log_loss", "r2"]
+    for chosen, shown in (
+        ({"a": "brier", "b": "rmse"}, ["brier", "rmse"]),
+        ({"b": "mae"}, ["auroc", "mae"]),
+        ({"a": "mae"}, ["auroc", "r2"]),
+    ):
+        assert [subject.metric.__name__ for subject in collect(results, chosen).subjects] == shown
 
 
 def test_the_same_data_cut_differently_is_told_apart():

@@ -10,7 +10,7 @@ import pytest
 
 from askless.cli import main
 from askless.persistence import read_model
-from askless.service.models import ServedModel
+from askless.service.models import ServedModel, read_models
 from tests.cli.cli_helpers import spawn
 from tests.service.test_kill import started
 
@@ -85,8 +85,15 @@ def test_a_port_that_is_taken(model_file, service):
     assert "in use" in ran.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", ["a b.askless", "ä.askless"])
+@pytest.mark.parametrize("name", ["ä.askless", "_.askless", f"{'a' * 65}.askless"])
 def test_names_that_cannot_be_served(model_file, tmp_path, name):
     path = tmp_path / name
     path.write_bytes(model_file.read_bytes())
-    assert "letters, digits" in spawn("serve", path).stderr
+    assert "1 to 64 letters and digits" in spawn("serve", path).stderr
+
+
+@pytest.mark.parametrize(("name", "served"), [("my_model", "my-model"), ("a (2)", "a-2-"), ("müde.v2", "m-de.v2")])
+def test_a_name_as_an_address_has_it(model_file, tmp_path, name, served):
+    path = tmp_path / f"{name}.askless"
+    path.write_bytes(model_file.read_bytes())
+    assert [model.name for model in read_models([str(path)])] == [served]

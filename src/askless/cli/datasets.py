@@ -91,7 +91,7 @@ def _write_extras(data: Dataset, output: Path) -> dict[str, Path]:
     """The files beside the table, by the option of `askless fit` that takes them."""
     from askless.files import write_atomic
 
-    contents: dict[str, Any] = {"--groups": data.groups, "--costs": data.costs}
+    contents: dict[str, Any] = {"--groups": data.groups, "--costs": data.costs, "--panels": data.panels}
     written = {}
     for option, content in contents.items():
         if content:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +59,7 @@ def add(commands: Commands) -> None:
     reporter = actions.add_parser("report", help="report the results in a folder", **text_help(REPORT, EPILOG))
     reporter.add_argument("folder", metavar="DIR", help="as `askless experiment run` has written it")
     reporter.add_argument(
-        "--metric", metavar="NAME", help="what the tables show (default: as the experiment's file says)"
+        "--metric", metavar="NAME", help="what the tables show (default: what the file says of each data set)"
     )
     reporter.add_argument("--against", metavar="LABEL", help="the method that the others are compared with")
     reporter.add_argument("--output", metavar="DIR", help="where the report goes")
@@ -122,7 +120,7 @@ def run_report(args: argparse.Namespace) -> int:
 
     folder = _with_results(args.folder)
     console = make_console()
-    given = {"metric": args.metric or _metric(folder), "against": args.against, "output": args.output}
+    given = {"metric": args.metric, "against": args.against, "output": args.output}
     options = {name: value for name, value in given.items() if value is not None}
     write_report(folder, **options, tell=lambda text: say(console, text))
     return 0
@@ -143,11 +141,3 @@ def _with_results(name: str) -> Path:
     if not (folder / "results").is_dir():
         raise UsageError(f"{folder} holds no results; `askless experiment run FILE.toml` makes some")
     return folder
-
-
-def _metric(folder: Path) -> str | None:
-    """The metric that the experiment's file names, if it is one for all data sets."""
-    with suppress(OSError, ValueError, KeyError, AttributeError):
-        metrics = set(json.loads((folder / "experiment.json").read_bytes())["metrics"].values())
-        return metrics.pop() if len(metrics) == 1 else None
-    return None

@@ -87,6 +87,8 @@ def add(commands: Commands) -> None:
     add("--method", default="auto", metavar="NAME", help="how to learn (default: auto); all are listed below")
     add("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="settings of the method, such as "
         "hidden=[256,256] or epochs=50")  # fmt: skip
+    add("--reference-rows", type=natural, default=256, metavar="N", help="encoded training rows that the model "
+        "keeps, for batches and decision_stable (default: 256); 0 if the file must hold no rows")  # fmt: skip
     add("--seed", type=natural, default=0, help="the same seed gives the same model (default: 0)")
     add("--checkpoint", metavar="FILE", help="where progress is kept until the model is saved (default: the model's "
         "name with .part)")  # fmt: skip
@@ -211,7 +213,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
 
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
-    estimator = kind(args.budget, method, groups, costs, stopping, **how)
+    estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **how)
     schema = _check_whole(X, groups, costs, precedence, args.seed)
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
     return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator, descriptions)

@@ -24,7 +24,7 @@ stopping rules, of which the first to fire stops a case:
   spread=SD                        the standard deviation of a regression is at most this
   information_per_cost=X           no question brings so much for its price (methods with information, such as value)
   decision_stable=P                no answer changes the decision with a higher probability
-  certified=RISK                   of the cases that stop at most this share is wrong (see docs/real_life.md)
+  certified=RISK                   of the cases that stop at most this share is wrong (`askless fit` only)
 An object in JSON takes more: '{"and": [{"confidence": 0.9}, {"max_features": 3}]}'"""
 
 

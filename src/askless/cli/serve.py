@@ -22,8 +22,8 @@ examples:
 
 features.json:  {"age": {"text": "How old is the patient?", "unit": "a", "loinc": "30525-0", "low": 0, "high": 120}}
 
-Every option is an environment variable, too: ASKLESS_HOST, ASKLESS_PORT, ASKLESS_ALLOWED_HOSTS (with commas),
-ASKLESS_BASE_URL, ASKLESS_KEEP, ASKLESS_RETENTION_DAYS, ASKLESS_RATE_LIMIT."""
+Every option but --features is an environment variable, too: ASKLESS_HOST, ASKLESS_PORT, ASKLESS_ALLOWED_HOSTS
+(with commas), ASKLESS_BASE_URL, ASKLESS_KEEP, ASKLESS_RETENTION_DAYS, ASKLESS_RATE_LIMIT."""
 
 
 def add(commands: Commands) -> None:

@@ -101,15 +101,15 @@ class Dataset:
         return dict(self.info.costs)
 
     @property
+    def panels(self) -> dict[str, dict[str, float]]:
+        """By panel, what each of its features costs once another one of them was asked; empty without panels."""
+        info = self.info
+        return {panel: {name: info.discounted_costs[name] for name in names} for panel, names in info.panels.items()}
+
+    @property
     def cost_model(self) -> dict[str, float] | Panels | None:
         """The prices as the estimators take them, panels and all; None where every question costs the same."""
-        info = self.info
-        if not info.panels:
-            return self.costs or None
-        together = {
-            panel: {name: info.discounted_costs[name] for name in names} for panel, names in info.panels.items()
-        }
-        return Panels(info.costs, together)
+        return Panels(self.info.costs, self.panels) if self.panels else self.costs or None
 
     @property
     def images(self) -> np.ndarray:

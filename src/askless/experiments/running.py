@@ -59,7 +59,7 @@ def run_task(task: Task, checkpoint: str | os.PathLike[str] | None = None) -> di
 
     `checkpoint` is a file that keeps the progress of the fit, so that a process that was killed goes on where it was;
     the result is the same with and without. All but `result["measured"]` is the same whenever the task is run on the
-    same versions: one thread, whatever the machine offers.
+    same versions, whatever threads the machine offers.
     """
     from askless.training import one_thread
 

@@ -20,6 +20,7 @@ from askless.service.errors import Problem, not_found
 __all__ = ["AskedPart", "Models", "ServedModel", "label_text", "read_models"]
 
 NAME = re.compile(r"[A-Za-z0-9\-.]{1,64}")  # what a FHIR id may be, too
+OTHERS = re.compile(r"[^A-Za-z0-9\-.]+")
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ class ServedModel:
     def __init__(
         self, name: str, fitted: FittedModel, fingerprint: str, descriptions: Mapping[str, Description]
     ) -> None:
-        if not NAME.fullmatch(name):
-            raise ValueError(f"a model's file is named {name!r}; use letters, digits, dots and dashes, at most 64")
+        if not NAME.fullmatch(name) or not name.strip("-."):
+            raise ValueError(f"a model cannot be served as {name!r}; name its file with 1 to 64 letters and digits")
         if fitted.image_shape is not None:
             raise ValueError("the model asks for patches of images, which nobody can type; use it from Python")
         self.name, self.fitted, self.fingerprint = name, fitted, fingerprint
@@ -189,7 +190,9 @@ def read_models(paths: Sequence[str], descriptions: str | None = None) -> Models
 
 def _served(path: str, model: FittedModel, given: Mapping[str, Mapping[str, Any]]) -> ServedModel:
     try:
-        return ServedModel(Path(path).stem, model, _fingerprint(path), described(model.descriptions, given))
+        return ServedModel(
+            OTHERS.sub("-", Path(path).stem), model, _fingerprint(path), described(model.descriptions, given)
+        )
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

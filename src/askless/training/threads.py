@@ -26,7 +26,8 @@ _limits: Any = None  # of numpy's library, since then
 def threads_for(multiplications: int) -> Iterator[None]:
     """Run torch in one thread, or in as many as it was given if a batch takes so many multiplications.
 
-    torch counts its threads for each thread that calls it; numpy's library has one setting for all, which comes back
+    Inside of another such context, too, it is the number outside of all that counts. torch counts its threads for
+    each thread that calls it; numpy's library has one setting for all, which comes back
     when the last of several fits has ended.
     """
     global _inside, _outside, _limits

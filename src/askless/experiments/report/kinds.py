@@ -30,9 +30,8 @@ KINDS: dict[str, tuple[str, ...]] = {
         "lassonet",
         "mutual_information",
         "forward_selection",
-        "fixed_order",
     ),
-    CONTROLS: ("random", "center_crop", "all_features", "oracle_order"),
+    CONTROLS: ("random", "fixed_order", "center_crop", "all_features", "oracle_order"),
 }
 ORDER = {method: place for place, method in enumerate(method for methods in KINDS.values() for method in methods)}
 HEAT_MAPS = ("greedy", "value")  # what these ask is drawn

@@ -181,27 +181,39 @@ class Study:
         return [row for row in self.rows if row.kind == kind]
 
 
-def collect(results: Iterable[Result], metric: str | None = None) -> Study:
-    """Sort results into a study; `metric` replaces the usual one of the data sets whose task it is for."""
+def collect(results: Iterable[Result], metric: str | Mapping[str, str] | None = None) -> Study:
+    """Sort results into a study; `metric` replaces the usual one of the data sets whose task it is for.
+
+    A mapping has metrics for some of the data sets, by name.
+    """
     every = sorted(results, key=lambda result: _text(result["task"]))
     if not every:
         raise ExperimentError("there are no results to report")
-    chosen = None if metric is None else find_metric(metric)
-    if chosen is not None and all(result["data"]["task"] != chosen.task for result in every):
-        raise ExperimentError(f"the metric {metric!r} is for {chosen.task}; no data set of these results is")
+    if isinstance(metric, str):
+        _check_task(find_metric(metric), every)
     rows = _rows([result["task"] for result in every])
     groups: dict[str, list[Result]] = {}
     for result in every:
         groups.setdefault(_text(_cut(result["task"])), []).append(result)
     names = _names([group[0]["task"] for group in groups.values()])
-    subjects = [_subject(name, group, rows, chosen) for name, group in zip(names, groups.values(), strict=True)]
+    subjects = [_subject(name, group, rows, metric) for name, group in zip(names, groups.values(), strict=True)]
     ranked = sorted(set(rows.values()), key=lambda row: (rank_of(row.method), row.label != row.method, row.label))
     return Study(tuple(sorted(subjects, key=lambda subject: subject.name)), tuple(ranked))
 
 
-def _subject(name: str, group: Sequence[Result], rows: Mapping[str, Row], chosen: Metric | None) -> Subject:
+def _check_task(metric: Metric, results: Sequence[Result]) -> None:
+    if all(result["data"]["task"] != metric.task for result in results):
+        raise ExperimentError(f"the metric {metric.__name__!r} is for {metric.task}; no data set of these results is")
+
+
+def _subject(
+    name: str, group: Sequence[Result], rows: Mapping[str, Row], metric: str | Mapping[str, str] | None
+) -> Subject:
     task, data = group[0]["task"], group[0]["data"]
-    metric = chosen if chosen is not None and chosen.task == data["task"] else None
+    named = metric.get(task["dataset"]) if isinstance(metric, Mapping) else metric
+    chosen = None if named is None else find_metric(named)
+    if chosen is None or chosen.task != data["task"]:
+        chosen = find_metric(default_metric(task["dataset"], data["task"]))
     by_row: dict[Row, list[Run]] = {}
     for result in group:
         by_row.setdefault(rows[_how(result["task"])], []).append(Run(result))
@@ -216,7 +228,7 @@ def _subject(name: str, group: Sequence[Result], rows: Mapping[str, Row], chosen
         data=data,
         cut=_cut(task),
         entries=entries,
-        metric=metric or find_metric(default_metric(task["dataset"], data["task"])),
+        metric=chosen,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +37,8 @@ def write_report(
     Parameters
     ----------
     metric
-        What the tables hold, by name; else AUROC, for some data sets accuracy, and for a regression R². A data set
-        of another task than the metric's keeps its own.
+        What the tables hold, by name; else for each data set what the experiment's file says, or AUROC, for some
+        accuracy, and for a regression R². A data set of another task than the metric's keeps its own.
     against
         The label of the method whose lead over the others is shown.
     output
@@ -48,7 +49,8 @@ def write_report(
     source = Path(folder)
     if not source.is_dir():
         raise ExperimentError(f"{source} is not a folder")
-    results = _of_experiment(read_results(source), source)
+    noted = _noted(source)
+    results = _of_experiment(read_results(source), noted)
     if not results:
         raise ExperimentError(f"there are no results in {source / 'results'}; `askless experiment run` makes them")
     from askless.experiments.report.content import content_of
@@ -59,7 +61,7 @@ def write_report(
     from askless.experiments.report.study import collect
     from askless.report.figures import png
 
-    study = collect(results, metric)
+    study = collect(results, noted["metrics"] if metric is None else metric)
     chosen = _chosen(study, against, tell)
     tables = frames(study, chosen, {} if chosen is None else leads_over(study, chosen))
     content = content_of(study, chosen, tuple(tables))
@@ -91,10 +93,18 @@ def _chosen(study: Study, against: str, tell: Callable[[str], object]) -> str | 
     raise ExperimentError(f"no method of these results is called {against!r}{hint}; there are {listed(labels, 20)}")
 
 
-def _of_experiment(results: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+def _noted(folder: Path) -> dict[str, Any]:
+    """What the folder says of the experiment as it was last run: its `tasks`, if it does, and `metrics`."""
+    noted: Any = None
+    with suppress(FileNotFoundError, ValueError):
+        noted = json.loads((folder / EXPERIMENT).read_bytes())
+    known = noted if isinstance(noted, dict) else {}
+    metrics = known.get("metrics")
+    return {"tasks": known.get("tasks"), "metrics": metrics if isinstance(metrics, dict) else {}}
+
+
+def _of_experiment(results: list[dict[str, Any]], noted: dict[str, Any]) -> list[dict[str, Any]]:
     """The results that belong to the experiment as it was last run; all of them where the folder does not say."""
-    try:
-        wanted = set(json.loads((folder / EXPERIMENT).read_bytes())["tasks"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+    if not isinstance(noted["tasks"], list):
         return results
-    return [result for result in results if Task.from_json(result["task"]).key in wanted]
+    return [result for result in results if Task.from_json(result["task"]).key in noted["tasks"]]

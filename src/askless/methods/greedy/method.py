@@ -22,7 +22,7 @@ class Greedy(NetMethod):
     The method of Covert et al., "Learning to Maximize Mutual Information for Dynamic Feature Selection" (2023).
     A policy and a predictor are trained together: the policy picks one more feature through a Concrete
     relaxation, and both minimise the predictor's loss after that one feature. At the optimum the predictor gives the
-    exact posterior and the policy the exact greedy choice (the paper's Theorem 1). Choose it first.
+    exact posterior and the policy the exact greedy choice (the paper's Theorem 1).
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ class Greedy(NetMethod):
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation, dropout or
         weight decay; after an "expected" schedule it adds little.
     candidates : how many features the expected loss compares in each training state, those that the policy draws.
-    epochs : passes over the states (at most, in each stage); None picks enough of them for a thousand steps.
+    epochs : passes over the states (at most, in each stage); None picks 30, or more where these are
+        less than a thousand steps, or fewer on large tables.
     expected_epochs : of the second part of "annealed+expected"; None: as many again.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     predictor_epochs : passes over the states that train the predictor alone in the end, on the sets that the finished

@@ -20,10 +20,10 @@ class Value(NetMethod):
     """Learns what each question is worth, in nats, and asks the one that is worth most.
 
     The method of Gadgil, Covert and Lee, "Estimating Conditional Mutual Information for Dynamic Feature Selection"
-    (2024), known as DIME. A value network regresses how much each candidate reduces the predictor's loss; the
-    least-squares answer is the conditional mutual information. For a regression, values are reductions of the squared
-    error, in the target's units squared. Choose it where the numbers themselves matter: to compare a question's
-    worth with its price, to stop when nothing is worth asking, to say why a question was asked.
+    (2024), known as DIME. A value network regresses by how much each candidate's answer moves the prediction, a KL
+    divergence; the least-squares answer is the conditional mutual information. For a regression, values are
+    reductions of the squared error, in the target's units squared. Choose it where the numbers themselves matter: to
+    compare a question's worth with its price, to stop when nothing is worth asking, to say why a question was asked.
 
     Parameters
     ----------
