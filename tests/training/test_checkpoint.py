@@ -73,3 +73,22 @@ def test_stages_of_another_fit_are_refused(tmp_path):
     Checkpoint(file, "one").stage("ranking", stage(torch.ones(1), []))
     with pytest.raises(CheckpointError, match="other data or settings"):
         Checkpoint(file, "two").stage("ranking", stage(torch.ones(1), []))
+
+
+def test_a_large_file_is_written_once_a_minute(tmp_path, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr("askless.training.checkpoint.time.monotonic", lambda: clock[0])
+    checkpoint = Checkpoint(tmp_path / "fit.part", "me")
+    large = torch.zeros(1 << 23)
+
+    def written(epoch, tensor):
+        checkpoint.save(Snapshot({"t": tensor}, {"epoch": epoch}))
+        return Checkpoint(checkpoint.path, "me").load().notes["epoch"]
+
+    assert [written(1, torch.zeros(3)), written(2, torch.zeros(3)), written(3, large)] == [1, 2, 3]  # small: each
+    clock[0] += 59.0
+    assert written(4, large) == 3
+    checkpoint.stage("first", lambda: ({}, []))  # what is finished is kept at once
+    assert Checkpoint(checkpoint.path, "me").load() is None
+    clock[0] += 1.0
+    assert written(5, large) == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +32,11 @@ class Snapshot:
     notes: dict[str, Any]
 
 
+LARGE, SELDOM = 1 << 25, 60.0  # bytes of a file that is written at most once in so many seconds
+
+
 class Checkpoint:
-    """A file that is replaced after every epoch.
+    """A file that is replaced after every epoch; a large one once a minute, for writing it takes a while.
 
     It holds what the finished stages of a fit came to, and where the training of the present one stands.
     `fingerprint` stands for the data and the settings; a checkpoint of another fit is refused, not continued.
@@ -43,10 +47,13 @@ class Checkpoint:
         processes = world().size
         self.fingerprint = fingerprint if processes == 1 else f"{fingerprint} in {processes} processes"
         self._finished: dict[str, Result] | None = None  # by stage; None until the file was looked at
+        self._not_before = 0.0  # when a snapshot is written again, on the monotonic clock
 
     def save(self, snapshot: Snapshot) -> None:
-        """Write the snapshot in one step."""
-        self._write(snapshot)
+        """Write the snapshot in one step, unless a large one was written just now."""
+        if time.monotonic() >= self._not_before:
+            size = self._write(snapshot)
+            self._not_before = time.monotonic() + (SELDOM if size >= LARGE else 0.0)
 
     def load(self) -> Snapshot | None:
         """The last snapshot, or None where there is no file yet, or no training since a stage was finished."""
@@ -66,9 +73,10 @@ class Checkpoint:
             self._write(None)
         return self._finished[name]
 
-    def _write(self, snapshot: Snapshot | None) -> None:
+    def _write(self, snapshot: Snapshot | None) -> int:
+        """Replace the file; returns its size in bytes."""
         if world().rank > 0:  # one file for all processes
-            return
+            return 0
         results = self._finished or {}
         tensors = {} if snapshot is None else {f"now.{name}": t for name, t in snapshot.tensors.items()}
         for stage, (kept, _) in results.items():
@@ -78,7 +86,9 @@ class Checkpoint:
             "finished": {stage: history for stage, (_, history) in results.items()},
         }
         metadata = {"fingerprint": self.fingerprint, "notes": json.dumps(notes)}
-        write_atomic(self.path, save({n: t.detach().clone().contiguous() for n, t in tensors.items()}, metadata))
+        content = save({n: t.detach().clone().contiguous() for n, t in tensors.items()}, metadata)
+        write_atomic(self.path, content)
+        return len(content)
 
     def _read(self) -> tuple[Snapshot | None, dict[str, Result]]:
         try:
