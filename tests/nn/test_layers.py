@@ -9,7 +9,7 @@ import torch
 from askless.nn import Dropout, Layers, Layout, Pass, masked_inputs
 from askless.nn.layers import ALIGNED
 from askless.nn.masked import mlp_pair
-from askless.nn.products import product, sixteen_bits
+from askless.nn.products import LayerProducts, product, sixteen_bits
 from tests.methods.algorithm_1 import layers
 
 
@@ -146,23 +146,32 @@ def test_both_sides_of_a_comparison_are_rounded_or_none():
     assert float(nothing.abs().max()) < 1e-6
 
 
+def made(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
 def test_small_products_are_exact():
-    random = np.random.default_rng(0)
-    a, b = random.normal(size=(64, 300)).astype(np.float32), random.normal(size=(300, 128)).astype(np.float32)
-    assert np.array_equal(product(a, b), a @ b)
-    out = np.empty((64, 128), dtype=np.float32)
-    assert product(a, b, out=out) is out
-    assert np.array_equal(out, a @ b)
+    a, b, g = made(64, 300), made(128, 300, seed=1), made(64, 128, seed=2)
+    assert np.array_equal(product(a, b.T), a @ b.T)
+    layer = LayerProducts(a, b)
+    assert np.array_equal(layer.outputs(), a @ b.T)
+    assert np.array_equal(layer.input_gradient(g), g @ b)
+    out = np.empty((128, 300), dtype=np.float32)
+    assert layer.weight_gradient(g, out=out) is out
+    assert np.array_equal(out, g.T @ a)
 
 
 @pytest.mark.parametrize("rounds", [False, True])
-def test_a_large_product_goes_where_it_is_wanted(rounds, monkeypatch):
+def test_large_products_are_near_and_go_where_they_are_wanted(rounds, monkeypatch):
     monkeypatch.setattr("askless.nn.products.sixteen_bits", lambda: rounds)
-    random = np.random.default_rng(0)
-    a, b = random.normal(size=(300, 512)).astype(np.float32).T, random.normal(size=(300, 256)).astype(np.float32)
+    a, b, g = made(300, 512).T, made(256, 300, seed=1), made(512, 256, seed=2)
     near = {"rtol": 0, "atol": 0.5 if rounds else 1e-4}
-    np.testing.assert_allclose(product(a, b), a @ b, **near)
-    padded = np.zeros((512, 257), dtype=np.float32)
-    product(a, b, out=padded[:, :-1])
-    np.testing.assert_allclose(padded[:, :-1], a @ b, **near)
+    np.testing.assert_allclose(product(a, b.T), a @ b.T, **near)
+    layer = LayerProducts(a, b)
+    np.testing.assert_allclose(layer.outputs(), a @ b.T, **near)
+    padded = np.zeros((256, 301), dtype=np.float32)
+    layer.weight_gradient(g, out=padded[:, :-1])
+    np.testing.assert_allclose(padded[:, :-1], g.T @ a, **near)
     assert not padded[:, -1].any()
+    for gradient in (g, -g):  # the one that was rounded already, and another
+        np.testing.assert_allclose(layer.input_gradient(gradient), gradient @ b, **near)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from askless.core.arrays import cached_zeros
-from askless.nn.products import product
+from askless.nn.products import LayerProducts
 
 __all__ = ["Dropout", "Layers", "Pass", "Units"]
 
@@ -129,18 +129,16 @@ class Pass:
         self, stacks: Sequence[Layers], inputs: Tensor, dropout: Dropout | None = None, *, exact: bool = False
     ) -> None:
         self.stacks = stacks
-        multiply = np.matmul if exact else product
         self._layers = [pair for stack in stacks for pair in stack.weights()]
         widths = [len(bias) for _, bias in self._layers[:-1]]
         self._units = [None, *(None if dropout is None else dropout.units(width) for width in widths), None]
-        self._inputs: list[np.ndarray] = []  # of each layer
-        self._weights: list[np.ndarray] = []  # of what takes part in each layer
+        self._products: list[LayerProducts] = []  # of each layer, between what takes part
         h = inputs.numpy()
         for i, (weight, bias) in enumerate(self._layers):
             weight, bias = _taking_part(weight, bias, self._units[i], self._units[i + 1])
-            self._inputs.append(h)
-            self._weights.append(weight)
-            h = multiply(h, weight.T)
+            products = LayerProducts(h, weight)
+            self._products.append(products)
+            h = h @ weight.T if exact else products.outputs()
             h += bias
             if i + 1 < len(self._layers):
                 np.fmax(h, cached_zeros(h.shape, h.dtype), out=h)
@@ -157,11 +155,11 @@ class Pass:
         gradients = [pair for stack in self.stacks for pair in stack.gradients()]
         g = gradient.numpy()
         for i in range(len(gradients) - 1, -1, -1):
-            h = self._inputs[i]
-            _store(gradients[i], h, g, self._units[i], self._units[i + 1])
+            products = self._products[i]
+            _store(gradients[i], products, g, self._units[i], self._units[i + 1])
             if i > 0:
-                g = product(g, self._weights[i])
-                g *= h > 0
+                g = products.input_gradient(g)
+                g *= products.inputs > 0
         for stack, before in zip(self.stacks, added, strict=True):
             if before is not None:
                 stack.flat.grad = before + stack.flat.grad  # type: ignore[operator]
@@ -169,7 +167,7 @@ class Pass:
 
     def input_gradient(self, g: np.ndarray) -> Tensor:
         """(b, inputs) from what `backward` returned."""
-        return torch.from_numpy(product(g, self._weights[0]))
+        return torch.from_numpy(self._products[0].input_gradient(g))
 
 
 def _taking_part(
@@ -186,12 +184,12 @@ def _taking_part(
 
 def _store(
     gradient: tuple[np.ndarray, np.ndarray],
-    h: np.ndarray,
+    products: LayerProducts,
     g: np.ndarray,
     before: Units | None,
     after: Units | None,
 ) -> None:
-    """Write the gradient of a layer from its inputs h and its outputs' gradient g; zero for what took no part."""
+    """Write the gradient of a layer from that of its outputs, g (b, outputs); zero for what took no part."""
     weight, bias = gradient
     sums = g.sum(axis=0)
     if after is None:
@@ -200,10 +198,10 @@ def _store(
         bias[:] = 0.0
         bias[after.kept] = sums
     if before is None:
-        part = product(g.T, h, out=weight if after is None else None)
+        part = products.weight_gradient(g, out=weight if after is None else None)
     else:  # reading a column of zeros for what took no part is several times faster than writing at given places
-        padded = np.zeros((g.shape[1], h.shape[1] + 1), dtype=g.dtype)
-        product(g.T, h, out=padded[:, :-1])
+        padded = np.zeros((g.shape[1], products.inputs.shape[1] + 1), dtype=g.dtype)
+        products.weight_gradient(g, out=padded[:, :-1])
         padded *= before.scale
         part = padded.take(before.place, axis=1)
         if after is None:
