@@ -51,8 +51,8 @@ class Greedy(NetMethod):
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation, dropout or
         weight decay; after an "expected" schedule it adds little.
     candidates : how many features the expected loss compares in each training state, those that the policy draws.
-    epochs : passes over the states (at most, in each stage); None picks 30, or more where these are
-        less than a thousand steps, or fewer on large tables.
+    epochs : passes over the states (at most, in each stage); None picks 30, or up to ten times as
+        many where these are less than a thousand steps.
     expected_epochs : of the second part of "annealed+expected"; None: as many again.
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     predictor_epochs : passes over the states that train the predictor alone in the end, on the sets that the finished
