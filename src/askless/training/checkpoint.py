@@ -20,6 +20,8 @@ from askless.training.distributed import file_of_first, world
 
 __all__ = ["Checkpoint", "Snapshot", "finished"]
 
+LARGE, SELDOM = 1 << 25, 60.0  # bytes of a file that is written at most once in so many seconds
+
 Result = tuple[dict[str, Tensor], list[dict[str, Any]]]
 """What a stage of a fit came to: tensors by name, and the history."""
 
@@ -30,9 +32,6 @@ class Snapshot:
 
     tensors: dict[str, Tensor]
     notes: dict[str, Any]
-
-
-LARGE, SELDOM = 1 << 25, 60.0  # bytes of a file that is written at most once in so many seconds
 
 
 class Checkpoint:
