@@ -19,7 +19,7 @@ from askless.methods.greedy.relaxed import RelaxedLearner
 from askless.nn import Dropout, GumbelBank, mlp_pair
 from askless.nn.products import product
 from askless.training import Chains, Problem
-from askless.training.optimizer import AdamW
+from askless.training.optimizer import Optimizer
 from askless.training.progress import Silent
 
 STANDARDISED = "literal, standardised"  # the runs of the literal loop on the paper's inputs
@@ -51,7 +51,7 @@ def one_step(problem: Problem, hidden: tuple[int, ...], batch_size: int) -> Call
         module, problem, chains, gumbel, dropout, exact_first=True, watch_relaxed_loss=False, seed=0
     )
     learner.begin()
-    optimizer = AdamW(module.parameters(), 1.0)
+    optimizer = Optimizer(module.parameters(), 1.0)
     batches: list[torch.Tensor] = []
 
     def step() -> None:

@@ -1,28 +1,40 @@
-"""The optimiser against torch's own."""
+"""The optimisers against torch's own and against their definitions."""
 
+import pytest
 import torch
 
-from askless.training.optimizer import AdamW
+from askless.training.optimizer import KERNEL_RATE, MOMENTUM, ROUNDS, SHARPEN, AdamW, Muon, Optimizer, orthogonal
+
+SHAPES = [(7,), (4, 3), (4, 3, 3, 3), (6, 2, 1, 1), (1, 5, 1, 1)]
+KERNELS = [2, 3]  # of these, those that Muon moves; a map to a single channel has no directions to balance
 
 
-def parameters():
+def parameters(shapes):
     generator = torch.Generator().manual_seed(0)
-    return [torch.nn.Parameter(torch.randn(7, generator=generator)) for _ in range(2)]
+    return [torch.nn.Parameter(torch.randn(shape, generator=generator)) for shape in shapes]
 
 
-def gradients(step):
+def gradients(shapes, step):
     generator = torch.Generator().manual_seed(step)
-    return [torch.randn(7, generator=generator) for _ in range(2)]
+    return [torch.randn(shape, generator=generator) for shape in shapes]
 
 
-def test_the_same_steps_as_torch():
-    mine, theirs = parameters(), parameters()
+def give(parameters, gradients):
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter.grad = gradient
+
+
+def test_adamw_takes_the_same_steps_as_torch():
+    shapes = [(7,), (7,)]
+    mine, theirs = parameters(shapes), parameters(shapes)
     fast = AdamW(mine, weight_decay=0.3)
     slow = torch.optim.AdamW(theirs, weight_decay=0.3)
     for step, lr in enumerate([0.1, 0.05, 0.2, 0.01]):
-        for each in (mine, theirs):
-            for i, (parameter, gradient) in enumerate(zip(each, gradients(step), strict=True)):
-                parameter.grad = None if (step, i) == (1, 1) else gradient  # no gradient: no step
+        drawn = gradients(shapes, step)
+        if step == 1:
+            drawn[1] = None  # no gradient: no step
+        give(mine, drawn)
+        give(theirs, drawn)
         fast.step(lr)
         slow.param_groups[0]["lr"] = lr
         slow.step()
@@ -30,9 +42,93 @@ def test_the_same_steps_as_torch():
             torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-7)
 
 
+def lifted(singular, rounds):
+    """What the iteration does to each singular value, one number at a time."""
+    a, b, c = SHARPEN
+    for _ in range(rounds):
+        singular = a * singular + b * singular**3 + c * singular**5
+    return singular
+
+
+def orthogonal_by_decomposition(matrix, rounds=ROUNDS):
+    u, s, vt = torch.linalg.svd(matrix, full_matrices=False)
+    return u @ torch.diag(lifted(s / s.norm(), rounds)) @ vt
+
+
+@pytest.mark.parametrize("shape", [(3, 8), (8, 3), (5, 5), (1, 4)])
+@pytest.mark.parametrize("rounds", [1, 3, 5])
+def test_the_iteration_changes_singular_values_alone(shape, rounds):
+    matrix = torch.randn(shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    torch.testing.assert_close(
+        orthogonal(matrix, rounds), orthogonal_by_decomposition(matrix, rounds), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_after_few_rounds_all_directions_are_about_as_long():
+    generator = torch.Generator().manual_seed(0)
+    u, _ = torch.linalg.qr(torch.randn(16, 16, generator=generator))
+    v, _ = torch.linalg.qr(torch.randn(40, 16, generator=generator))
+    matrix = u @ torch.diag(torch.linspace(0.1, 1.0, 16)) @ v.t()  # one direction ten times as long as another
+    after = torch.linalg.svdvals(orthogonal(matrix))
+    assert after.min() > 0.6
+    assert after.max() < 1.3
+
+
+def test_a_gradient_of_nothing_is_no_direction():
+    assert torch.equal(orthogonal(torch.zeros(3, 4)), torch.zeros(3, 4))
+
+
+def test_muon_by_its_definition():
+    shapes = [SHAPES[i] for i in KERNELS]
+    mine = parameters(shapes)
+    literal = [p.detach().double() for p in parameters(shapes)]
+    means = [torch.zeros_like(p) for p in literal]
+    muon = Muon(mine)
+    for step, lr in enumerate([0.01, 0.03, 0.002]):
+        drawn = gradients(shapes, step)
+        give(mine, drawn)
+        muon.step(lr)
+        for i, (kernel, gradient) in enumerate(zip(literal, drawn, strict=True)):
+            means[i] = MOMENTUM * means[i] + gradient
+            matrix = (gradient + MOMENTUM * means[i]).reshape(len(kernel), -1).double()
+            length = torch.linalg.vector_norm(kernel)
+            direction = orthogonal_by_decomposition(matrix).reshape(kernel.shape)
+            literal[i] = kernel * len(kernel) ** 0.5 / length - KERNEL_RATE * lr * direction
+    for a, b in zip(mine, literal, strict=True):
+        torch.testing.assert_close(a.detach().double(), b, rtol=1e-4, atol=1e-5)
+
+
+def test_kernels_are_moved_by_muon_and_the_rest_by_adamw():
+    each, alone = parameters(SHAPES), parameters(SHAPES)
+    optimizer = Optimizer(each, 0.3)
+    parts = [
+        Muon([alone[i] for i in KERNELS]),
+        AdamW([p for i, p in enumerate(alone) if i not in KERNELS], 0.3),
+    ]
+    for step in range(3):
+        give(each, gradients(SHAPES, step))
+        give(alone, gradients(SHAPES, step))
+        optimizer.step(0.01)
+        for part in parts:
+            part.step(0.01)
+    for a, b in zip(each, alone, strict=True):
+        assert torch.equal(a, b)
+
+
+def test_what_has_no_gradient_stays():
+    each = parameters(SHAPES)
+    before = [p.detach().clone() for p in each]
+    optimizer = Optimizer(each, 0.3)
+    give(each, gradients(SHAPES, 0))
+    optimizer.zero_grad()
+    optimizer.step(0.1)
+    for a, b in zip(each, before, strict=True):
+        assert torch.equal(a, b)
+
+
 def test_the_state_can_be_restored_in_place():
-    mine, theirs = parameters(), parameters()
-    first, second = AdamW(mine, 0.1), AdamW(theirs, 0.1)
+    mine, theirs = parameters(SHAPES), parameters(SHAPES)
+    first, second = Optimizer(mine, 0.1), Optimizer(theirs, 0.1)
     for step in range(6):
         if step == 3:
             for name, tensor in first.tensors().items():
@@ -41,8 +137,7 @@ def test_the_state_can_be_restored_in_place():
                 a.data.copy_(b.data)
         for optimizer, each in ((first, mine), (second, theirs)):
             if optimizer is first or step >= 3:
-                for parameter, gradient in zip(each, gradients(step), strict=True):
-                    parameter.grad = gradient
+                give(each, gradients(SHAPES, step))
                 optimizer.step(0.1)
     for a, b in zip(mine, theirs, strict=True):
         assert torch.equal(a, b)

@@ -29,7 +29,8 @@ class NetMethod(Method):
         GPU, "conv_tiny" for small images and trials. `hidden` and `dropout` then say nothing.
     augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
         slants and stretches them a little, "late_tilts" those of which much has been asked already.
-    batch_size, learning_rate, weight_decay : of the AdamW optimiser.
+    batch_size, learning_rate, weight_decay : of the optimiser (AdamW, and for the kernels of convolutions Muon, which
+        moves them twelve times as far and has no decay).
     epochs : passes over the rows; None picks enough of them.
     """
 

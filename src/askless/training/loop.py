@@ -22,7 +22,7 @@ from askless.training.distributed import (
     own_name,
     same_everywhere,
 )
-from askless.training.optimizer import AdamW
+from askless.training.optimizer import Optimizer
 from askless.training.progress import Progress
 
 __all__ = ["Learner", "Phase", "Row", "enough_epochs", "train"]
@@ -156,7 +156,7 @@ def _run_phase(
     if resumed is None:
         learner.begin()
     parameters = [p for p in learner.module.parameters() if p.requires_grad]
-    optimizer = AdamW(parameters, phase.weight_decay)
+    optimizer = Optimizer(parameters, phase.weight_decay)
     averaged = _Average(learner.module, phase.average)
     if resumed is not None:
         _restore(resumed, phase, run, optimizer, averaged)
@@ -175,7 +175,7 @@ def _run_phase(
         learner.module.load_state_dict(run.best.weights)
 
 
-def _run_epoch(phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> Row:
+def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, averaged: _Average) -> Row:
     batches = own_batches(phase.learner.batches, run.generator)
     total = torch.zeros(())
     fraction = 0.0
@@ -213,7 +213,7 @@ def _validates(phase: Phase, epoch: int) -> bool:
     return epoch >= phase.validate_from * phase.epochs and (phase.epochs - epoch) % phase.validate_every == 0
 
 
-def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: AdamW) -> Tensor:
+def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: Optimizer) -> Tensor:
     optimizer.zero_grad()
     loss = phase.learner.gradients(batch, temperature)
     average_gradients(optimizer.parameters)
@@ -276,7 +276,7 @@ class _Average:
                     kept.copy_(now)
 
 
-def _snapshot(phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> Snapshot:
+def _snapshot(phase: Phase, run: _Run, optimizer: Optimizer, averaged: _Average) -> Snapshot:
     tensors = {"generator": run.generator.get_state()}
     tensors |= {f"module.{name}": t for name, t in phase.learner.module.state_dict().items()}
     tensors |= {f"average.{name}": t for name, t in averaged.module.state_dict().items()}
@@ -295,7 +295,7 @@ def _snapshot(phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> 
     return Snapshot(tensors, notes)
 
 
-def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: AdamW, averaged: _Average) -> None:
+def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: Optimizer, averaged: _Average) -> None:
     def part(prefix: str) -> dict[str, Tensor]:
         return {n.removeprefix(prefix): t for n, t in saved.tensors.items() if n.startswith(prefix)}
 

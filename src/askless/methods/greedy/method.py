@@ -60,7 +60,8 @@ class Greedy(NetMethod):
     states_per_row : how many partial records each training row keeps, where `epochs` are enough to walk them all to
         their end `walks` times; else there are fewer, which go from row to row.
     walks : few keep the questions about one row far apart in time, many keep the records true to the present policy.
-    batch_size, learning_rate, weight_decay : of the AdamW optimiser.
+    batch_size, learning_rate, weight_decay : of the optimiser (AdamW, and for the kernels of convolutions Muon, which
+        moves them twelve times as far and has no decay).
     average : decay of the moving average of the weights that is validated and returned; 0 for none.
     patience : epochs without improvement that end a stage.
     """
