@@ -83,6 +83,28 @@ def compared(results, dataset, name, aware, blind):
     return f"- **{aware}** against *{blind}*, {score.label}: {'; '.join(filter(None, told))}."
 
 
+def with_hindsight(results, dataset, aware, blind):
+    """A sentence: for how much a rule, chosen on the test rows, has the cost-blind method's best log loss there."""
+    own, other = (
+        [r for r in results if (r["task"]["dataset"], r["task"]["label"]) == (dataset, label)]
+        for label in (aware, blind)
+    )
+    losses, spent = (np.mean([r["money"][name] for r in other], axis=0) for name in ("log_loss", "cost"))
+    best, found = int(losses.argmin()), []
+    for rule in own[0]["stopping"]:
+        means = {name: np.mean([r["stopping"][rule][name] for r in own], axis=0) for name in ("log_loss", "cost")}
+        reached = np.flatnonzero(means["log_loss"] <= losses[best])
+        found += [(means["cost"][i], rule, means["log_loss"][i]) for i in reached]
+    told = (
+        f"- **{aware}**, stopping by a rule whose threshold is read off these test rows, has *{blind}*'s best score, "
+    )
+    told += f"{losses[best]:.4f} (for which {spent[best]:.4g} of {other[0]['money']['money'][best]:.4g} are spent), "
+    if not found:
+        return told + "for no sum."
+    cost, rule, loss = min(found)
+    return told + f"for {cost:.4g} by {rule} ({loss:.4f}): {cost / spent[best]:.0%} of what is spent."
+
+
 def stopped(results, dataset):
     """Markdown: what a case costs on average where a rule stops, beside every case asked as many questions; and what
     stopping by prices saves against the method that is blind for them."""
@@ -110,6 +132,7 @@ def stopped(results, dataset):
         if {own, blind} <= set(fixed):
             lines.append(saved(chosen[own], fixed[blind], own, f"*{blind}* pays with its best number of questions"))
             lines.append(saved(chosen[own], chosen[blind], own, f"*{blind}* pays by such rules"))
+            lines.append(with_hindsight(results, dataset, own, blind))
     return lines
 
 
