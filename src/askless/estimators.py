@@ -18,6 +18,7 @@ from askless.core.costs import split_costs
 from askless.core.precedence import checked_precedence
 from askless.core.stopping import as_rules, check_rules
 from askless.encoded import encode_rows, learn_encoder, reference_sample
+from askless.encoding.category import warn_of_spellings
 from askless.exceptions import ModelFileError
 from askless.fitted import FittedModel, Task, checked_budget
 from askless.images import image_grid
@@ -273,6 +274,7 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
             if len(self.classes_) < 2:
                 only = self.classes_.tolist()[0]
                 raise ValueError(f"y has only one class, {only!r}; a classifier needs two or more")
+            warn_of_spellings("y", self.classes_.tolist(), "classes")
         codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
         strange = np.flatnonzero(self.classes_[codes] != labels)
         if len(strange):

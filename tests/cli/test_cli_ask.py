@@ -79,6 +79,8 @@ def test_bad_answers_are_explained_and_change_nothing(session):
         ("old", "not a number"),
         ("inf", "takes a number from 0 to"),
         ("tell ag=3", "did you mean 'age'"),
+        ("tell age", "'age': give NAME=VALUE, such as age=..."),
+        ("1e6", "`askless fit --features` can allow more"),
     ):
         reply = session.take(line)
         assert (reply.kind, session.talk.history) == ("refused", before)

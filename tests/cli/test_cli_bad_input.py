@@ -24,10 +24,10 @@ TABLES = {
     "no target": (FRAME.drop(columns="ill"), "no column 'ill'"),
     "no feature": (FRAME[["ill"]], "no columns left"),
     "missing targets": (with_cell("ill", None), "missing in 1 of 40 rows, the first in row 7"),
-    "text in a number column": (with_cell("low", "high"), "column 'low', row "),
+    "text in a number column": (with_cell("low", "high"), "--category COL a column as categories"),
     "infinity": (with_cell("low", "inf"), "infinity"),
     "twice the same name": ("age,age,ill\n1,2,yes\n", "same name: 'age'"),
-    "ragged": ("age,ill\n1,yes\n1,2,no\n", "line 3"),
+    "ragged": ("age,ill\n1,yes\n1,2,no\n", "line 3 has 3 cells, and the header 2; put cells"),
     "not text": (b"\xff\xfe\x00\x01", "UTF-8"),
 }
 
@@ -120,7 +120,7 @@ def test_tables_for_a_model(run, tmp_path, model):
     assert "column 'low', row 20 " in run("predict", model, path, "--chunk-rows", 7).complaint
     assert "column 'low', row 20 " in run("evaluate", model, path, "--target", "ill").complaint
     frame.iloc[:0].to_csv(path, index=False)
-    assert "empty" in run("predict", model, path).complaint
+    assert "no rows" in run("predict", model, path).complaint
     assert "no rows" in run("evaluate", model, path, "--target", "ill").complaint
 
 

@@ -106,8 +106,11 @@ def test_points_beside_decimal_commas_are_not_guessed(run, tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([f"{i + 1}.012,33" for i in range(120)], "'1.012,33' looks like a number with separators of thousands"),
-        (["7.5", "unknown", *map(str, range(118))], "'unknown' is not a number, but 119 of 120 values"),
+        (
+            [f"{i + 1}.012,33" for i in range(120)],
+            "row 0 (counting from 0): '1.012,33' looks like a number with separators of thousands",
+        ),
+        (["7.5", "unknown", *map(str, range(118))], "row 1 (counting from 0): 'unknown' is not a number"),
     ],
 )
 def test_a_target_of_numbers_that_are_not_read(values, message, run, tmp_path):
@@ -115,7 +118,7 @@ def test_a_target_of_numbers_that_are_not_read(values, message, run, tmp_path):
     simple().assign(y=values).to_csv(data, index=False)
     result = run("fit", data, "--target", "y", "-o", tmp_path / "m.askless")
     assert result.code == 2
-    assert f"the target 'y': {message}" in result.err
+    assert f"the target 'y', {message}" in result.err
     assert "--task classification if these are classes" in result.err
 
 

@@ -205,14 +205,37 @@ def test_what_looks_odd_is_told(run, tmp_path):
     told = [
         "clinic has no other value than North: --drop clinic, asking it tells nothing",
         "crp is -999 in 30 rows, far from its other values: --na -999 if that is none",
-        "outcome is 'home' or 'Home ': classes of their own, though spelled alike",
     ]
     assert list(remarks(frame, y)) == told
     frame.assign(outcome=y.str.strip()).to_csv(tmp_path / "t.csv", index=False)
     words = ["--target", "outcome", "-o", tmp_path / "m.askless", "--method", "fixed_order"]
     done = run("fit", tmp_path / "t.csv", *words)
-    assert all(each in done.out for each in told[:2])
-    assert "outcome is 'home' or 'Home'" in done.out
+    assert all(each in done.out for each in told)
+    assert "y holds 'Home', 'home', which are kept as different classes" in done.err
+
+
+@pytest.mark.parametrize("good", [[0, 1], [1.5, 2.25]])
+def test_a_code_in_the_target_is_told(good):
+    y = pd.Series([*good, -999] * 20, name="died")
+    told = (
+        "died, the target, is -999 in 20 rows, far from its other values: --na -999 --drop-missing-target if that is"
+    )
+    assert [remark.startswith(told) for remark in remarks(pd.DataFrame({"age": range(3, 183, 3)}), y)] == [True]
+
+
+def test_codes_with_zeros_in_front_are_told(run, tmp_path):
+    frame = pd.DataFrame({"zip": [f"{i % 7:05d}" for i in range(60)], "age": range(60), "y": ["a", "b"] * 30})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ["--target", "y", "-o", tmp_path / "m.askless", "--method", "fixed_order"]
+    told = "zip is written like 00000 and taken for a number: --category zip if these are codes"
+    assert told in run("fit", tmp_path / "t.csv", *words).out
+    assert told not in run("fit", tmp_path / "t.csv", *words, "--category", "zip").out
+
+
+def test_lines_without_a_target_may_be_short(run, tmp_path):
+    (tmp_path / "t.csv").write_text("age,crp,y\n" + "1,2,a\n2,3,b\n" * 20 + "7,8\n")
+    told = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless").complaint
+    assert "--drop-missing-target; 1 line ends before the last column (the first is line 42)" in told
 
 
 def test_a_checkpoint_of_other_settings_is_refused(run, table, tmp_path):

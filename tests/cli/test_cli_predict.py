@@ -62,7 +62,10 @@ def test_columns_that_go_by_position_are_not_added_to(run, tmp_path):
 def test_columns_of_what_cannot_be_had_may_lack(run, table, model, tmp_path):
     lacking = tmp_path / "lacking.csv"
     pd.read_csv(table, dtype=str, keep_default_na=False).drop(columns=["high", "low"]).to_csv(lacking, index=False)
-    assert "lacks" in run("predict", model, lacking, "-o", tmp_path / "out.csv").err
+    assert (
+        "--unavailable pressure for what cannot be had"
+        in run("predict", model, lacking, "-o", tmp_path / "out.csv").err
+    )
     result = run("predict", model, lacking, "-o", tmp_path / "out.csv", "--unavailable", "pressure")
     assert result.code == 0, result.err
     assert not predicted(tmp_path / "out.csv")["features asked"].str.contains("pressure").any()

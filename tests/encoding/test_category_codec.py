@@ -149,7 +149,7 @@ def test_mixed_choices_are_sorted_numbers_first():
 
 
 def test_very_many_categories(frame):
-    values = [f"c{i:03d}" for i in range(150)] + ["c149", "c149", "c148"]
+    values = [f"c{i:03d}" for i in range(150)] + ["c149"] * 20 + ["c148"]
     with pytest.warns(UserWarning, match="column 'city' has 150 distinct values; the 100 most frequent"):
         encoder = TableEncoder.fit(frame({"city": values}))
     kept = encoder.schema.features[0].choices
@@ -159,6 +159,14 @@ def test_very_many_categories(frame):
         False,
         True,
     ]
+
+
+@pytest.mark.parametrize(("copies", "told"), [(0, True), (10, True), (40, False)])
+def test_what_differs_in_nearly_every_row_may_be_an_identifier(frame, copies, told):
+    values = [f"P{i}" for i in range(150)]
+    with pytest.warns(UserWarning, match="column 'id' has 150 distinct values") as caught:
+        TableEncoder.fit(frame({"id": values + values[:copies]}))
+    assert ("a different one in nearly every row: if it is an identifier" in str(caught[0].message)) is told
 
 
 # Booleans

@@ -259,3 +259,20 @@ def test_a_column_without_values_is_left_out(frame):
 def test_a_table_without_values(frame):
     with pytest.raises(TableError, match="every value of the table is missing"):
         TableEncoder.fit(frame({"a": [None, None], "b": [float("nan"), None]}))
+
+
+@pytest.mark.parametrize(
+    ("cells", "called"),
+    [
+        (["60 kg", "70 kg", "80 kg"], "a number with a unit"),
+        (["5%", "10%", "other"], "a number with a unit"),
+        (["05/2024", "06/2024"], "a month"),
+    ],
+)
+def test_few_numbers_with_units_and_few_months_are_categories_and_told(cells, called):
+    with pytest.warns(UserWarning, match=f"column 'x0' holds '{cells[0]}', which looks like {called}, and few others"):
+        assert feature(objects(*cells)).kind == "category"
+
+
+def test_codes_that_end_in_letters_are_not_told():
+    assert feature(objects("3A", "12B", "4C", "red")).kind == "category"  # warnings are errors here

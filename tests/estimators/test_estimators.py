@@ -322,6 +322,14 @@ def test_settings_that_are_not_known_are_refused(change, fitted, tmp_path):
         load(tmp_path / "m.askless")
 
 
+def test_labels_that_are_spelled_alike_are_told(messy, quick):
+    X, y, _ = messy
+    spelled = np.where(y == "ill", "yes", "no").astype(object)
+    spelled[-9:] = "Yes"
+    with pytest.warns(UserWarning, match="y holds 'Yes', 'yes', which are kept as different classes"):
+        DynamicClassifier(2, quick).fit(X, spelled)
+
+
 def test_pyarrow_and_object_labels(messy, quick):
     import pyarrow as pa
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import warnings
 import zlib
 from collections import Counter
@@ -29,6 +30,8 @@ __all__ = ["CsvTable"]
 
 SEPARATORS = (",", ";", "\t")
 LOOK_AT = 1000  # rows, to see how numbers are written
+RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")  # as pandas says it
+PADDED = re.compile(r"[-+]?0\d+")
 # As the encoder sees it (but for Excel's #N/A); "None" may well be a category.
 MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null", "Null", "?"]
 
@@ -68,6 +71,8 @@ class CsvTable:
                     frame = next(reader, None)
                 if frame is None:
                     return
+                if start == 0 and frame.empty:
+                    raise TableError(f"{self.path}: the table has no rows")
                 yield Chunk(self._with_points(frame[kept].reset_index(drop=True), text), start, file.tell() / size)
                 start += len(frame)
 
@@ -78,6 +83,14 @@ class CsvTable:
         with self._explained(), self._open_text() as file:
             reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
             return [reader.line_num for row in reader if 0 < len(row) < wanted]
+
+    def padded(self, columns: Collection[str]) -> dict[str, str]:
+        """The columns that have a whole number with zeros in front in the first rows, and one of these."""
+        found: dict[str, str] = {}
+        for name, cell in self._first_cells(columns):
+            if PADDED.fullmatch(cell):
+                found.setdefault(name, cell)
+        return found
 
     def _parse(self, file: IO[bytes], text: Collection[str], rows: int | None) -> Any:
         """What pandas reads: a frame, or a reader of frames of so many rows. All columns, to notice ragged lines."""
@@ -117,11 +130,14 @@ class CsvTable:
 
     def _decimal_comma(self, columns: Collection[str]) -> str | None:
         """A number with a decimal comma in the first rows of these columns."""
+        return next((cell for _, cell in self._first_cells(columns) if DECIMAL_COMMA.fullmatch(cell)), None)
+
+    def _first_cells(self, columns: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Names of columns and what is written there, of the first rows."""
         names, separator = self._header
         with self._explained(), self._open_text() as file:
-            rows = csv.reader(islice(file, LOOK_AT), delimiter=separator, skipinitialspace=True)
-            cells = (cell.strip() for row in rows for name, cell in zip(names, row, strict=False) if name in columns)
-            return next((cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)), None)
+            for row in csv.reader(islice(file, LOOK_AT), delimiter=separator, skipinitialspace=True):
+                yield from ((name, cell.strip()) for name, cell in zip(names, row, strict=False) if name in columns)
 
     @cached_property
     def _header(self) -> tuple[list[str], str]:
@@ -165,6 +181,9 @@ class CsvTable:
                 "iconv -f cp1252 -t utf-8"
             ) from None
         except (csv.Error, pd.errors.ParserError, pd.errors.ParserWarning) as error:
+            if ragged := RAGGED.search(str(error)):
+                told = f"line {ragged[2]} has {ragged[3]} cells, and the header {ragged[1]}"
+                raise TableError(f"{self.path}: {told}; put cells with a separator in them in quotes") from None
             raise TableError(f"{self.path} is not a CSV file that can be read: {error}") from None
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise TableError(f"{self.path} is damaged: {error}") from None

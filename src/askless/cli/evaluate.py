@@ -97,10 +97,8 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray
     needed, text = for_model(model, table)
     frame = table.read(needed | {target}, text)
     X, y, _ = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)
-    X = filled_up(X, model, args.unavailable)
-    if model.task == "regression":
-        return X, numbers(y, args.data)
-    return X, class_codes(y, model.classes, args.data)
+    truth = numbers(y, args.data) if model.task == "regression" else class_codes(y, model.classes, args.data)
+    return filled_up(X, model, args.unavailable), truth
 
 
 def _check_picture(name: str) -> Path:

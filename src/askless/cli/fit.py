@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -172,23 +173,37 @@ def _say_remarks(console: Console, job: _Job, args: argparse.Namespace) -> None:
     from askless.cli.remarks import remarks
 
     if isinstance(job.rows.X, pd.DataFrame):
-        _say_short_lines(console, job.rows.X, args)
+        for remark in _remarks_on_lines(job.rows.X, args):
+            say(console, remark)
         groups = (job.estimator.groups or {}).values()
         for remark in remarks(job.rows.X, pd.Series(job.rows.y, name=args.target), list(groups)):
             say(console, remark)
 
 
-def _say_short_lines(console: Console, X: pd.DataFrame, args: argparse.Namespace) -> None:
-    """Tell of lines of a CSV file that end too early; in the table what they lack is missing like anything else."""
+def _remarks_on_lines(X: pd.DataFrame, args: argparse.Namespace) -> Iterator[str]:
+    """Sentences on what the lines of a CSV file tell and the table does not."""
     from askless.cli.tables import CsvTable, open_table
 
     source = open_table(args.data, args.na)
-    if isinstance(source, CsvTable) and (last := source.names[-1]) in X and X[last].isna().any():
-        short = source.short_lines()
-        if short:
-            lines = "line ends" if len(short) == 1 else "lines end"
-            first = f"the first is line {short[0]:,}"
-            say(console, f"{len(short):,} {lines} before the last column ({first}): what lacks counts as missing")
+    if not isinstance(source, CsvTable):
+        return
+    if (told := _short_lines(source, X)) is not None:
+        yield f"{told}: what lacks counts as missing"
+    whole = [str(name) for name in X if X[name].dtype.kind in "iu"]
+    for name, cell in source.padded(whole).items():
+        yield f"{name} is written like {cell} and taken for a number: --category {quoted(name)} if these are codes"
+
+
+def _short_lines(source: CsvTable, frame: pd.DataFrame) -> str | None:
+    """That lines end too early: in the frame what they lack is missing like anything else."""
+    last = source.names[-1]
+    if last not in frame or not frame[last].isna().any():
+        return None
+    short = source.short_lines()
+    if not short:
+        return None
+    lines = "line ends" if len(short) == 1 else "lines end"
+    return f"{len(short):,} {lines} before the last column (the first is line {short[0]:,})"
 
 
 def _prepare(args: argparse.Namespace) -> _Job:
@@ -196,6 +211,8 @@ def _prepare(args: argparse.Namespace) -> _Job:
     from askless.cli.settings import configured_method, read_groups, read_precedence, read_prices
     from askless.cli.tables import is_parquet
     from askless.cli.target import as_spelled, choose_task
+    from askless.encoding import CellError
+    from askless.exceptions import TableError
     from askless.service.descriptions import read_descriptions
 
     costs, groups = read_prices(args.costs, args.panels), read_groups(args.groups)
@@ -205,7 +222,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
     if args.task != "auto":
         task, why = args.task, "--task says so"
     else:
-        y = y if is_parquet(args.data) else as_spelled(y, args.data)
+        y = y if is_parquet(args.data) else as_spelled(y, args.data, whole=not dropped)
         task, why = choose_task(y)
     if dropped:
         why += f" ({count(dropped, 'row')} without a target left out)"
@@ -214,7 +231,13 @@ def _prepare(args: argparse.Namespace) -> _Job:
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
     estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **how)
-    schema = _check_whole(X, groups, costs, precedence, args.seed)
+    try:
+        schema = _check_whole(X, groups, costs, precedence, args.seed)
+    except CellError as error:
+        raise TableError(
+            f"{args.data}: {error} (--na WORD reads a word as missing, --category COL a column as categories, "
+            "--drop COL leaves it out)"
+        ) from None
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
     return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator, descriptions)
 
@@ -269,11 +292,17 @@ def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTa
 
 
 def _in_memory(args: argparse.Namespace, source: CsvTable | ParquetFile) -> tuple[pd.DataFrame, pd.Series, int]:
-    from askless.cli.tables import as_category
+    from askless.cli.tables import CsvTable, as_category
     from askless.cli.target import split_target
+    from askless.exceptions import TableError
 
     frame = source.read([name for name in source.names if name not in args.drop], args.category)
-    X, y, dropped = split_target(frame, args.target, source.path, drop_missing=args.drop_missing_target)
+    try:
+        X, y, dropped = split_target(frame, args.target, source.path, drop_missing=args.drop_missing_target)
+    except TableError as error:
+        if isinstance(source, CsvTable) and (told := _short_lines(source, frame)) is not None:
+            raise TableError(f"{error}; {told}") from None
+        raise
     return X.assign(**{name: as_category(X[name]) for name in args.category if name in X}), y, dropped
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless.cli.console import count, quoted
-from askless.encoding.category import spelled_alike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +22,7 @@ FEWEST = 3  # rows with the same odd number, from which on it looks like a code
 
 def remarks(frame: pd.DataFrame, y: pd.Series, together: Collection[Collection[str]] = ()) -> Iterator[str]:
     """Sentences on rows that are copies; on columns that are, or have one value only, number the rows, or hold a code
-    for no value; and on the labels.
+    for no value, as the target may.
 
     Copies that are asked together, in a group, are one question.
     """
@@ -45,8 +44,12 @@ def remarks(frame: pd.DataFrame, y: pd.Series, together: Collection[Collection[s
         elif different > 1 and (code := _code(values)) is not None:
             rows = count(int((values == code).sum()), "row")
             yield f"{name} is {code:g} in {rows}, far from its other values: --na {code:g} if that is none"
-    for words in spelled_alike(label for label in y.unique() if isinstance(label, str)):
-        yield f"{y.name} is {' or '.join(map(repr, words))}: classes of their own, though spelled alike"
+    if y.nunique() > 1 and (code := _code(y)) is not None:
+        rows = count(int((y == code).sum()), "row")
+        yield (
+            f"{y.name}, the target, is {code:g} in {rows}, far from its other values: --na {code:g} "
+            "--drop-missing-target if that is none"
+        )
 
 
 def copied_columns(frame: pd.DataFrame) -> list[tuple[str, str]]:

@@ -69,7 +69,7 @@ class Session:
                     return Reply("again", _reasons(self.talk))
                 case "later" if not rest:
                     return self._later()
-                case "tell" if "=" in rest:
+                case "tell" if rest:
                     return self._tell(rest)
                 case _:
                     return self._answer(words)
@@ -176,7 +176,8 @@ def _assigned(assignment: str, schema: Schema) -> tuple[Feature, Part, str]:
             return (*named[assignment[:cut].strip()], assignment[cut + 1 :])
     name = assignment[: cuts[0]].strip() if cuts else assignment
     if not cuts:
-        raise InterviewError(f"{assignment!r}: give NAME=VALUE, such as {next(iter(named))}=...")
+        example = name.strip() if name.strip() in named else next(iter(named))
+        raise InterviewError(f"{assignment!r}: give NAME=VALUE, such as {example}=...")
     group = next((feature for feature in schema.features if feature.name == name), None)
     if group is not None:
         raise InterviewError(f"{name!r} is a group; name one of its parts: {', '.join(p.name for p in group.parts)}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.chunks import Chunk
+from askless.cli.console import quoted
 from askless.cli.csv_table import CsvTable
 from askless.cli.parquet_table import ParquetFile
 from askless.exceptions import TableError
@@ -81,10 +82,20 @@ def for_model(model: FittedModel, table: CsvTable | ParquetFile) -> tuple[set[st
 
 def filled_up(frame: pd.DataFrame, model: FittedModel, unavailable: Collection[str]) -> pd.DataFrame:
     """The frame with empty columns for features that cannot be had and that it lacks, if columns go by name."""
+    from askless.hints import did_you_mean
+
     if not any(name in frame for name in model.schema.all_names):
         return frame
     parts = [part for name in unavailable for part in model.schema.columns_of(name)]
-    return frame.assign(**{part: None for part in parts if part not in frame})
+    filled = frame.assign(**{part: None for part in parts if part not in frame})
+    lacking = {name: [p for p in model.schema.columns_of(name) if p not in filled] for name in model.schema.names}
+    if any(lacking.values()):
+        told = [
+            f"{part!r}{did_you_mean(part, list(frame.columns))}" for absent in lacking.values() for part in absent
+        ]
+        names = " ".join(quoted(name) for name, absent in lacking.items() if absent)
+        raise TableError(f"the table lacks {', '.join(told)}; --unavailable {names} for what cannot be had")
+    return filled
 
 
 def as_category(series: pd.Series) -> pd.Series:

@@ -54,8 +54,11 @@ def _whole(values: pd.Series) -> pd.Series:
     return values
 
 
-def as_spelled(values: pd.Series, path: str) -> pd.Series:
-    """Text that spells numbers as these numbers; an error where most of it looks like numbers that are not read."""
+def as_spelled(values: pd.Series, path: str, *, whole: bool) -> pd.Series:
+    """Text that spells numbers as these numbers; an error where most of it looks like numbers that are not read.
+
+    It names the row, if these are targets of the whole table.
+    """
     import pandas as pd
 
     from askless.encoding.errors import BadCell
@@ -67,8 +70,9 @@ def as_spelled(values: pd.Series, path: str) -> pd.Series:
     try:
         kind = kind_of(Column(str(values.name), values.to_numpy(dtype=object)))
     except BadCell as bad:
+        where = f", row {bad.row} (counting from 0)" if whole else ""
         raise TableError(
-            f"{path}: the target {values.name!r}: {bad.problem}; --task classification if these are classes"
+            f"{path}: the target {values.name!r}{where}: {bad.problem}; --task classification if these are classes"
         ) from None
     return _whole(pd.to_numeric(values)) if kind == "number" else values
 

@@ -31,9 +31,13 @@ class Wording:
         """Refuse a number that the service would refuse."""
         if part.kind != "number" or isinstance(value, (str, type(None))):
             return
-        limits = valid_range(part, self._of(part.name))
+        said = self._of(part.name)
+        limits = valid_range(part, said)
         if not within(value, limits):
-            raise InterviewError(f"{self.text(part.name)!r} takes {limits_text(limits)}")
+            told = f"{self.text(part.name)!r} takes {limits_text(limits)}"
+            if said.low is None and said.high is None:  # the limits are a guess
+                told += f": training has seen {part.low:g} to {part.high:g}; `askless fit --features` can allow more"
+            raise InterviewError(told)
 
     def _of(self, name: str) -> Description:
         return self._each.get(name, Description())

@@ -3,11 +3,12 @@
 from typing import Any
 
 from askless.encoding.encoder import TableEncoder
-from askless.encoding.errors import CellTypeError
+from askless.encoding.errors import CellError, CellTypeError
 from askless.encoding.images import ImageEncoder
 from askless.encoding.table import Column, Columns, read_table
 
 __all__ = [
+    "CellError",
     "CellTypeError",
     "Column",
     "Columns",

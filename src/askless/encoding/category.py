@@ -15,10 +15,11 @@ from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
 from askless.hints import listed
 
-__all__ = ["MAX_CHOICES", "CategoryCodec", "spelled_alike"]
+__all__ = ["MAX_CHOICES", "CategoryCodec", "spelled_alike", "warn_of_spellings"]
 
 MAX_CHOICES = 100
 STRANGE = -1.0
+NEARLY_ALL = 0.9  # of the rows: so many different values are names of the rows
 
 Choice = str | int | float | bool
 
@@ -56,16 +57,16 @@ class CategoryCodec(PartCodec):
             choices.setdefault(key(choice), choice)
         ordered = _in_order(choices, column.order)
         if len(ordered) > MAX_CHOICES:
-            every = len(ordered) == sum(tally.values())
+            every = len(ordered) > NEARLY_ALL * sum(tally.values())
             warnings.warn(
                 f"column {column.name!r} has {len(ordered)} distinct values"
-                + (", a different one in every row: if it is an identifier, leave it out" if every else "")
+                + (", a different one in nearly every row: if it is an identifier, leave it out" if every else "")
                 + f"; the {MAX_CHOICES} most frequent are kept as choices, the others count as unknown",
                 stacklevel=2,
             )
             kept = set(sorted(ordered, key=lambda text: -tally[text])[:MAX_CHOICES])  # ties in order
             ordered = [text for text in ordered if text in kept]
-        _warn_of_spellings(column.name, ordered)
+        warn_of_spellings(f"column {column.name!r}", ordered, "choices")
         return cls(Part(column.name, cls.kind, choices=tuple(choices[text] for text in ordered)))
 
     @property
@@ -147,11 +148,11 @@ def spelled_alike(texts: Iterable[str]) -> list[list[str]]:
     return [spellings for spellings in words.values() if len(spellings) > 1]
 
 
-def _warn_of_spellings(name: str, texts: list[str]) -> None:
-    """Tell that choices which a person takes for one word are several."""
-    alike = [text for spellings in spelled_alike(texts) for text in spellings]
+def warn_of_spellings(where: str, words: Iterable[Any], called: str) -> None:
+    """Tell that words which a person takes for one are several."""
+    alike = [text for spellings in spelled_alike(w for w in words if isinstance(w, str)) for text in spellings]
     if alike:
-        message = f"column {name!r} holds {listed(alike)}, which are kept as different choices; spell them alike"
+        message = f"{where} holds {listed(alike)}, which are kept as different {called}; spell them alike"
         warnings.warn(f"{message} if they mean the same", stacklevel=3)
 
 

@@ -165,7 +165,8 @@ class TableEncoder:
         if columns.named and not absent:
             return at
         if columns.named and self.named:
-            raise TableError("the table lacks " + ", ".join(f"{name!r}{did_you_mean(name, at)}" for name in absent))
+            lacking = ", ".join(f"{name!r}{did_you_mean(name, at)}" for name in absent)
+            raise TableError(f"the table lacks {lacking}; a column without values stands for what cannot be had")
         if len(columns) != len(self.columns):
             raise TableError(
                 f"X has {len(columns)} features, but {type(self).__name__} is expecting "

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 from askless.exceptions import InterviewError, TableError
 
-__all__ = ["BadCell", "CellTypeError"]
+__all__ = ["BadCell", "CellError", "CellTypeError"]
 
 
-class CellTypeError(TableError, TypeError):
+class CellError(TableError):
+    """A value of a table cannot be read."""
+
+
+class CellTypeError(CellError, TypeError):
     """A cell holds something that is neither text nor a number, such as a list or a dictionary."""
 
 
@@ -20,12 +24,12 @@ class BadCell(Exception):
     the encoder then turns the whole into the error of a table or of an interview.
     """
 
-    def __init__(self, problem: str, *, row: int = 0, error: type[TableError] = TableError) -> None:
+    def __init__(self, problem: str, *, row: int = 0, error: type[CellError] = CellError) -> None:
         super().__init__(problem)
         self.problem, self.error = problem, error
         self.row, self.column = row, ""
 
-    def in_table(self, row_numbers: Sequence[int] | None = None) -> TableError:
+    def in_table(self, row_numbers: Sequence[int] | None = None) -> CellError:
         """The error of a table, with the column and the row; `row_numbers` are the rows' places in a larger one."""
         row = self.row if row_numbers is None else row_numbers[self.row]
         return self.error(f"column {self.column!r}, row {row} (counting from 0): {self.problem}")

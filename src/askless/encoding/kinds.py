@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -77,7 +78,7 @@ def kind_of(column: Column) -> str | None:
         return "boolean"
     if "text" not in families.values():
         return "number"
-    return _numbers_or_text(found.cells, families, np.bincount(found.codes), found.rows)
+    return _numbers_or_text(column.name, found.cells, families, np.bincount(found.codes), found.rows)
 
 
 def _family_in_row(cell: Any, row: int) -> str:
@@ -88,7 +89,9 @@ def _family_in_row(cell: Any, row: int) -> str:
         raise
 
 
-def _numbers_or_text(cells: list[Any], families: dict[int, str], counts: np.ndarray, rows: np.ndarray) -> str:
+def _numbers_or_text(
+    name: str, cells: list[Any], families: dict[int, str], counts: np.ndarray, rows: np.ndarray
+) -> str:
     """The kind of a column with text in it: numbers if all of it spells numbers, and an error if most does."""
     other = [i for i, kind in families.items() if kind == "boolean" or (kind == "text" and parsed(cells[i]) is None)]
     if not other:
@@ -97,6 +100,7 @@ def _numbers_or_text(cells: list[Any], families: dict[int, str], counts: np.ndar
     if 2 * n_other > total:
         text = [i for i in other if families[i] == "text"]
         _refuse_disguised(cells, text, counts, rows, int(total - n_other), int(total))
+        _warn_of_few(name, cells, text, counts, int(total))
         return "category"
     raise BadCell(
         f"{shown(cells[other[0]])} is not a number, but {total - n_other} of {total} values in this column are; "
@@ -125,6 +129,23 @@ def _refuse_disguised(
     if len(numbers) > FEW and 2 * (n_numbers + sum(counts[i] for i in numbers)) > total:
         first = min(numbers, key=lambda i: rows[i])
         raise _looks_like(numbers[first], [first], cells, rows)
+
+
+def _warn_of_few(name: str, cells: list[Any], text: list[int], counts: np.ndarray, total: int) -> None:
+    """Tell that the few different numbers with a unit, or months, which a column mostly holds have no order."""
+    ways = [
+        (called, [i for i in text if pattern.fullmatch(cells[i].strip())])
+        for pattern, called, _ in DISGUISES
+        if pattern in MAY_BE_WORDS
+    ]
+    ways += [(UNIT[0], alike) for alike in _by_unit(cells, text).values() if len(alike) > 1]
+    for called, alike in ways:
+        if 2 * sum(counts[i] for i in alike) > total:
+            warnings.warn(
+                f"column {name!r} holds {shown(cells[alike[0]])}, which looks like {called}, and few others: they "
+                "are taken for categories, without an order; turn them into plain numbers if their size matters",
+                stacklevel=2,
+            )
 
 
 def _by_unit(cells: list[Any], text: list[int]) -> dict[str, list[int]]:
