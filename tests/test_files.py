@@ -38,6 +38,16 @@ def test_the_umask_is_respected_and_left_alone(tmp_path, mask, mode):
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_who_may_read_a_file_stays_as_it_was(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    write_atomic(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, step, error):

@@ -7,7 +7,7 @@ import pytest
 
 from askless import DynamicClassifier, load
 from askless.checks import example_table
-from askless.core.costs import Panels
+from askless.core.costs import Panels, PerFeature
 from askless.core.stopping import Confidence, MaxCost, MaxFeatures
 from askless.exceptions import ModelFileError
 from askless.methods import FixedOrder
@@ -19,6 +19,14 @@ X, Y = example_table("classification")
 NAMES = [str(name) for name in X.columns]
 COSTS = Panels({NAMES[0]: 3.0, NAMES[1]: 4.0}, {"together": {NAMES[0]: 1.0, NAMES[1]: 0.5}})
 RULES = (Confidence(0.9) & MaxFeatures(2)) | MaxCost(9)
+
+
+def test_prices_in_the_order_of_the_features(tmp_path):
+    prices = np.arange(1.0, 1.0 + len(NAMES))
+    model = DynamicClassifier(3, method=FixedOrder(epochs=2, hidden=(8,)), costs=PerFeature(prices)).fit(X, Y)
+    model.save(tmp_path / "m.askless")
+    np.testing.assert_array_equal(load(tmp_path / "m.askless").rollout(X).cost, model.rollout(X).cost)
+    assert model.rollout(X).cost.max() > 3
 
 
 @pytest.fixture(scope="module")

@@ -111,6 +111,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
         train, rows = encode_rows(encoder, X, rows, room, seed)
         valid, held = encode_rows(encoder, X_valid, held, room, seed)
+        if len(proof):
+            encode_rows(encoder, X, proof, room, seed)  # a bad cell is found now, not after training
         classes = np.asarray(getattr(self, "classes_", ())).tolist()
         warn_of_telling_gaps(encoder.schema, train, y[rows], valid, y_valid[held], classes)
         from askless.training import Problem, progress_bar

@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,8 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | binary, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            if target.exists():  # who may read it stays as it was
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -74,9 +74,9 @@ def checked_labels(y: Any, n_rows: int) -> np.ndarray:
     labels = _one_dimensional(y, n_rows)
     if labels.dtype.kind == "O" and not any(isinstance(label, str) for label in labels):
         labels = np.array(labels.tolist())  # numbers or booleans, kept as objects
-    check_classification_targets(labels)
     if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels}) > 1:
         labels = labels.astype(str)  # text and numbers mixed: compare them as text
+    check_classification_targets(labels)
     return labels
 
 
@@ -131,6 +131,8 @@ def _is_missing(values: np.ndarray) -> np.ndarray:
 def seed_of(random_state: Any) -> int:
     """An integer stands for itself; anything else that scikit-learn takes for a random state is drawn from."""
     if is_integer(random_state):
+        if random_state < 0:
+            raise ValueError(f"random_state is {random_state}; it must be at least 0")
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
 

@@ -59,6 +59,19 @@ def test_columns_that_go_by_position_are_not_added_to(run, tmp_path):
     assert result.code == 0, result.err
 
 
+def test_what_is_kept_is_as_it_was_written(run, table, model, tmp_path):
+    frame = pd.read_csv(table, dtype=str, keep_default_na=False)
+    country = ["NA", "?", "null", "", " DE", "007"] * (len(frame) // 6) + ["AT"] * (len(frame) % 6)
+    frame.assign(country=country).to_csv(tmp_path / "t.csv", index=False)
+    words = ["predict", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv", "--keep", "country", "colour"]
+    assert run(*words).code == 0
+    found = pd.read_csv(tmp_path / "o.csv", dtype=str, keep_default_na=False)
+    assert found["country"].tolist() == [cell.lstrip() for cell in country]
+    assert found["colour"].tolist() == frame["colour"].tolist()
+    assert run("predict", model, table, "-o", tmp_path / "p.csv").code == 0
+    assert found["prediction"].tolist() == predicted(tmp_path / "p.csv")["prediction"].tolist()
+
+
 def test_columns_of_what_cannot_be_had_may_lack(run, table, model, tmp_path):
     lacking = tmp_path / "lacking.csv"
     pd.read_csv(table, dtype=str, keep_default_na=False).drop(columns=["high", "low"]).to_csv(lacking, index=False)

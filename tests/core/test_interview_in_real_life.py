@@ -180,6 +180,27 @@ def test_a_batch_within_limits():
             talk.batch(size)
 
 
+def test_a_batch_when_only_what_was_postponed_can_be_paid():
+    talk = interview(PerFeature(dict.fromkeys("abcdef", 10.0) | {"a": 1.0}), MaxCost(5))
+    talk.later()
+    assert not talk.done
+    assert [question.name for question in talk.batch(2)] == ["a"]
+
+
+def test_a_batch_of_what_repeats_the_known_is_the_question_itself():
+    rows = np.repeat(np.random.default_rng(0).integers(0, 2, size=(200, 1)), 6, axis=1).astype(np.float32)
+    reference = Reference(rows, np.ones((200, 6), dtype=bool), rows[:, 0].astype(int))
+    asker = Asker(PROBLEM.greedy, PROBLEM, PROBLEM.schema, reference=reference)
+    describe = lambda output, state: dict(enumerate(output[0].tolist()))  # noqa: E731
+    talk = Interview(asker, Codec(), stopping=None, describe=describe, known={"a": 1})
+    assert talk.batch(3) == (talk.question,)
+    answered = 0
+    while not talk.done:
+        talk.answers({question.name: 1 for question in talk.batch(3)})
+        answered += 1
+    assert answered == 5
+
+
 def test_answers_that_cannot_be():
     talk = interview(known={"a": 1}, unavailable=["b"])
     for name in "ab":

@@ -1,5 +1,7 @@
 """What is not known is hidden."""
 
+import copy
+import pickle
 from dataclasses import replace
 
 import array_api_strict
@@ -106,6 +108,16 @@ def test_a_corrected_answer_replaces_the_one_before():
     assert gone.asked.tolist() == [[False, True]]
     assert gone.known.tolist() == [[False, False]]
     assert state.x.tolist() == [[0.0, 3.0]]
+
+
+@pytest.mark.parametrize("make", [copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state))])
+def test_a_state_after_answers_can_be_copied(make):
+    schema = Schema.of_numbers(["a", "b"])
+    cases = Cases(np.array([[2.0, 3.0]], dtype=np.float32), np.ones((1, 2), dtype=bool))
+    state = State.of(cases, schema.column_feature, np.zeros((1, 2), dtype=bool)).after(np.array([1]), cases, schema)
+    again = make(state)
+    for name in ("x", "asked", "known"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(state, name))
 
 
 def test_replace_begins_anew():

@@ -113,16 +113,23 @@ def test_unseen_numbers_are_unknown_where_choices_are_numbers():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([np.nan, 2.5], "row 1 .*2.5 is a number"),
-        ([True, False], "row 0 .*True is a boolean"),
-        ([None, {}], "row 1 .*dict"),
+        ([np.nan, 2.5], "2.5 is a number, and no category"),
+        ([True, False], "True is a boolean, and no category"),
     ],
     ids=str,
 )
-def test_the_wrong_type_of_column(values, message):
+def test_the_wrong_type_of_column_counts_as_unknown_and_is_told(values, message):
     encoder = TableEncoder.fit(pd.DataFrame({"x": ["a", "b"]}))
-    with pytest.raises(TableError, match=f"column 'x', {message}"):
-        encoder.transform(pd.DataFrame({"x": values}))
+    with pytest.warns(UserWarning, match=f"column 'x': {message} of this column is; it counts as unknown"):
+        assert not encoder.transform(pd.DataFrame({"x": values})).present.any()
+    among_others = encoder.transform(pd.DataFrame({"x": [*values, "a"]}))  # the same, and nothing to tell
+    assert among_others.present.ravel().tolist() == [False, False, True]
+
+
+def test_what_is_no_cell_at_all_is_refused():
+    encoder = TableEncoder.fit(pd.DataFrame({"x": ["a", "b"]}))
+    with pytest.raises(TableError, match=r"column 'x', row 1 .*dict"):
+        encoder.transform(pd.DataFrame({"x": [None, {}]}))
 
 
 def test_a_float_column_without_values_is_missing_everywhere(frame):

@@ -270,7 +270,9 @@ def test_a_table_without_values(frame):
     ],
 )
 def test_few_numbers_with_units_and_few_months_are_categories_and_told(cells, called):
-    with pytest.warns(UserWarning, match=f"column 'x0' holds '{cells[0]}', which looks like {called}, and few others"):
+    with pytest.warns(
+        UserWarning, match=f"column 'x0' holds '{cells[0]}', which looks like {called}, and few others"
+    ):
         assert feature(objects(*cells)).kind == "category"
 
 

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, load
+from askless.certification import held_for_proof
 from askless.core.stopping import Certified, Confidence, MaxCost, MaxFeatures
-from askless.exceptions import CertificationWarning
+from askless.exceptions import CertificationWarning, TableError
 from askless.methods import Greedy
 
 QUICK = Greedy(epochs=4, pretrain_epochs=8, hidden=(32,))
@@ -74,6 +75,21 @@ def test_at_fit_some_rows_are_held_out(tmp_path):
     while not talk.done:
         talk.answer(2.0)
     assert talk.stop_reason.startswith("sure enough")
+
+
+def test_a_bad_cell_is_found_before_training_wherever_it_is():
+    X, y = table(120)
+    _, proof = held_for_proof((Certified(0.1),), (y == "yes").to_numpy().astype(int), 0)
+    name = X.columns[0]
+    X = X.astype({name: object})
+    X.loc[proof[3], name] = "many"
+    with pytest.raises(TableError, match=rf"column {name!r}, row {proof[3]} "):
+        DynamicClassifier(method=Never(), stopping=Certified(0.1), random_state=0).fit(X, y)
+
+
+class Never(type(QUICK)):
+    def _fit(self, *given):
+        raise AssertionError("it was trained")
 
 
 def test_and_would_break_the_promise():

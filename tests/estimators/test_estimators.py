@@ -322,6 +322,12 @@ def test_settings_that_are_not_known_are_refused(change, fitted, tmp_path):
         load(tmp_path / "m.askless")
 
 
+def test_labels_of_text_and_numbers_are_text(messy, quick):
+    X, y, _ = messy
+    mixed = pd.Series([1 if label == "ill" else "healthy" for label in y], dtype=object)
+    assert DynamicClassifier(method=quick).fit(X, mixed).classes_.tolist() == ["1", "healthy"]
+
+
 def test_labels_that_are_spelled_alike_are_told(messy, quick):
     X, y, _ = messy
     spelled = np.where(y == "ill", "yes", "no").astype(object)

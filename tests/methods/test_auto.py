@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -66,6 +67,37 @@ def test_a_fit_that_was_killed_goes_on(tmp_path):
     assert again.summary == whole.summary
     for name, array in whole.predictor.arrays().items():
         assert_array_equal(again.predictor.arrays()[name], array)
+
+
+def test_methods_of_the_same_stages_keep_them_apart_in_a_checkpoint(tmp_path):
+    problem = planted("classification", n=300)
+    for methods in (("forward_selection", "mutual_information"), ("mutual_information", "forward_selection")):
+        method = Auto(**QUICK, methods=methods)
+        part = tmp_path / methods[0]
+        with_file = method.fit(problem, seed=0, progress=Silent(), checkpoint=part)
+        losses = method.fit(problem, seed=0, progress=Silent()).summary["validation_losses"]
+        assert with_file.summary["validation_losses"] == losses
+        assert len(set(losses.values())) == 2
+
+
+def test_what_is_no_number_is_not_the_best(monkeypatch):
+    problem = planted("classification", n=200)
+    losses = iter([float("nan"), 0.7])
+    monkeypatch.setattr("askless.training.validation_loss", lambda *_: next(losses))
+    summary = Auto(**QUICK, methods=("greedy", "forward_selection")).fit(problem, seed=0, progress=Silent()).summary
+    assert summary["chosen"] == "forward_selection"
+    assert summary["validation_losses"] == {"greedy": None, "forward_selection": 0.7}
+    losses = iter([float("nan")] * 2)
+    with pytest.raises(ValueError, match="no loss of greedy, forward_selection on validation rows is a number"):
+        Auto(**QUICK, methods=("greedy", "forward_selection")).fit(problem, seed=0, progress=Silent())
+
+
+def test_validation_rows_without_values_do_not_spoil_the_file(tmp_path):
+    X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5}), [0, 1] * 10
+    nothing = pd.DataFrame({"a": [np.nan, np.nan]})
+    model = DynamicClassifier(method=Auto(**QUICK)).fit(X, y, validation=(nothing, [0, 1]))
+    model.save(tmp_path / "m.askless")
+    assert np.isfinite(load(tmp_path / "m.askless").predict_proba(X)).all()
 
 
 def test_progress_says_what_is_tried():

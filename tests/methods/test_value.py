@@ -154,6 +154,26 @@ def test_values_are_the_conditional_mutual_information():
     assert spearmanr(learned[matters], exact[matters]).statistic > 0.98
 
 
+@pytest.mark.parametrize("unit", [1e22, 1e-22])
+def test_values_of_a_regression_in_any_unit(unit):
+    """Squares of the unit are beyond single precision."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = X[:, 2] + 0.3 * X[:, 0]
+    method = Value(epochs=3, pretrain_epochs=10, hidden=(8,))
+    plain, scaled = (DynamicRegressor(2, method=method).fit(X, y * u) for u in (1.0, unit))
+    assert np.isfinite(scaled.model_.policy.first).all()
+    np.testing.assert_array_equal(scaled.rollout(X).order, plain.rollout(X).order)
+    scores = [model.model_.policy.score(_known_first(model, X)) for model in (plain, scaled)]
+    np.testing.assert_allclose(scores[1] / unit**2, scores[0], rtol=1e-3, atol=1e-6)
+
+
+def _known_first(model, X):
+    asked = np.zeros(X.shape, dtype=bool)
+    asked[:, 2] = True
+    return State.of(model.model_.encoder.transform(X), model.schema_.column_feature, asked)
+
+
 def test_values_of_a_regression_are_drops_of_the_variance():
     problem = gaussian_chain()
     data = load_dataset("exact_gaussian_chain", n=6000, random_state=1)

@@ -158,6 +158,14 @@ def test_lenient_answers(service, canonical, model_file):
     assert told[link["arrival"]]["answer"][0]["valueCoding"]["code"] == "ambulance"
 
 
+@pytest.mark.parametrize(("name", "end"), [("blood pressure", ""), ("age", ".1")])
+def test_answers_stand_where_questions_are(name, end, service, canonical, model_file):
+    """A group is answered part by part, and what is no group has no parts."""
+    link = f"{1 + read_model(model_file).schema.index(name)}{end}"
+    resource = begun(canonical) | {"item": [{"linkId": link, "answer": [{"valueDecimal": 51}]}]}
+    assert "none of this questionnaire's" in ask(service, resource, 422)["issue"][0]["diagnostics"]
+
+
 def test_what_a_form_filled_in_for_itself_goes_back(service, canonical):
     own = {
         "id": "r-1",

@@ -1,6 +1,9 @@
 """Interviews that are kept: changed, resumed after a restart, deleted, and never mixed up."""
 
+import asyncio
 import sqlite3
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,8 +11,13 @@ import httpx
 import pytest
 
 from askless.persistence import read_model
+from askless.service.asking import Terms
 from askless.service.descriptions import Description
+from askless.service.errors import Problem
+from askless.service.interviews import Interviews
+from askless.service.metrics import Metrics
 from askless.service.models import Models, ServedModel
+from askless.service.store import Store
 
 
 def create(service, model="triage", **terms):
@@ -98,6 +106,53 @@ def test_deleted_is_gone(start, tmp_path):
     content = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert b"headache" not in content
     assert told["id"].encode() not in content
+
+
+def test_deleted_is_gone_though_somebody_was_reading_it(models, tmp_path):
+    async def read_and_delete():
+        store = Store(str(tmp_path / "kept.db"))
+        interviews = Interviews(models, store, Metrics(), 30)
+        live = await interviews.create(next(iter(models)), Terms())
+        interviews._live.clear()  # as after a restart
+        await asyncio.gather(interviews.find(live.id), interviews.delete(live.id))
+        with pytest.raises(Problem, match="there is no such interview"):
+            await interviews.find(live.id)
+        store.close()
+
+    asyncio.run(read_and_delete())
+
+
+def test_a_full_disk_does_not_end_the_store(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(FULL_DISK)
+    done = subprocess.run([sys.executable, script, tmp_path / "kept.db"], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["deleted", "works"], done.stderr
+
+
+FULL_DISK = """
+import asyncio, os, resource, signal, sys
+from askless.service.store import Kept, Store
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing beyond the limit is then an error
+
+async def main(path):
+    store = Store(path)
+    for i in range(200):
+        await store.create(Kept(f"id{i:03}", "m", "f", {"x": "y" * 3000}, 1.0, ()))
+    await store.delete("id000")
+    size = os.path.getsize(path)
+    for i in range(200, 215):  # in the write-ahead log only
+        await store.create(Kept(f"id{i:03}", "m", "f", {"x": "y" * 3000}, 1.0, ()))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 8192, resource.RLIM_INFINITY))
+    if await asyncio.wait_for(store.delete("id001"), 10):
+        print("deleted")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    if await asyncio.wait_for(store.works(), 10):
+        print("works")
+    store.close()
+
+asyncio.run(main(sys.argv[1]))
+"""
 
 
 def test_resumed_after_a_restart(models, tmp_path):

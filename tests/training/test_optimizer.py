@@ -98,6 +98,14 @@ def test_muon_by_its_definition():
         torch.testing.assert_close(a.detach().double(), b, rtol=1e-4, atol=1e-5)
 
 
+def test_a_kernel_of_nothing_begins_to_move():
+    kernel = torch.nn.Parameter(torch.zeros(4, 3, 3, 3))
+    give([kernel], gradients([kernel.shape], 0))
+    Muon([kernel]).step(0.01)
+    assert torch.isfinite(kernel).all()
+    assert kernel.norm() > 0.1
+
+
 def test_kernels_are_moved_by_muon_and_the_rest_by_adamw():
     each, alone = parameters(SHAPES), parameters(SHAPES)
     optimizer = Optimizer(each, 0.3)

@@ -12,7 +12,7 @@ import re
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
@@ -55,16 +55,21 @@ class CsvTable:
         """The whole table, or those of the columns that it has; those in `text` are not turned into numbers."""
         kept = self.names if columns is None else [name for name in self.names if name in columns]
         with open(self.path, "rb") as file, self._explained():
-            frame: pd.DataFrame = self._parse(file, text, None)
+            frame: pd.DataFrame = self._parse(file, text, None, ())
         return self._with_points(frame[kept], text)
 
-    def chunks(self, rows: int, columns: Collection[str], text: Collection[str] = ()) -> Iterator[Chunk]:
-        """The table in chunks of at most `rows` rows, with those of the columns that it has."""
+    def chunks(
+        self, rows: int, columns: Collection[str], text: Collection[str] = (), keep: Sequence[str] = ()
+    ) -> Iterator[Chunk]:
+        """The table in chunks of at most `rows` rows, with those of the columns that it has.
+
+        What is in `keep` comes as it is written, too.
+        """
         size = max(1, Path(self.path).stat().st_size)
         kept = [name for name in self.names if name in columns]
         with open(self.path, "rb") as file:
             with self._explained():
-                reader = self._parse(file, text, rows)
+                reader = self._parse(file, {*text, *keep}, rows, keep)
             start = 0
             while True:
                 with self._explained():
@@ -73,7 +78,10 @@ class CsvTable:
                     return
                 if start == 0 and frame.empty:
                     raise TableError(f"{self.path}: the table has no rows")
-                yield Chunk(self._with_points(frame[kept].reset_index(drop=True), text), start, file.tell() / size)
+                frame = frame.reset_index(drop=True)
+                written = frame[list(keep)]
+                frame = frame.assign(**{name: written[name].mask(written[name].isin(self._missing)) for name in keep})
+                yield Chunk(self._with_points(frame[kept], text), start, file.tell() / size, written)
                 start += len(frame)
 
     def short_lines(self) -> list[int]:
@@ -92,21 +100,25 @@ class CsvTable:
                 found.setdefault(name, cell)
         return found
 
-    def _parse(self, file: IO[bytes], text: Collection[str], rows: int | None) -> Any:
-        """What pandas reads: a frame, or a reader of frames of so many rows. All columns, to notice ragged lines."""
+    def _parse(self, file: IO[bytes], text: Collection[str], rows: int | None, written: Collection[str]) -> Any:
+        """What pandas reads: a frame, or a reader of frames of so many rows. All columns, to notice ragged lines.
+
+        In those that are `written`, no word stands for a missing value.
+        """
         import pandas as pd
 
         names, separator = self._header
+        called = [name or f"\0{i}" for i, name in enumerate(names)]  # pandas wants them to differ
         return pd.read_csv(
             file,
             sep=separator,
             decimal="," if separator == ";" else ".",  # where semicolons separate, commas are for decimals
             header=0,
-            names=[name or f"\0{i}" for i, name in enumerate(names)],  # pandas wants them to differ
+            names=called,
             index_col=False,
             dtype={name: "str" for name in names if name in text},
             keep_default_na=False,
-            na_values=self._missing,
+            na_values={name: self._missing for name in called if name not in written},
             skipinitialspace=True,
             encoding="utf-8-sig",
             compression="gzip" if self._gzipped else None,

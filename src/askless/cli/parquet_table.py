@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from askless.cli.chunks import Chunk
@@ -34,8 +34,10 @@ class ParquetFile:
         kept = self.names if columns is None else [name for name in self.names if name in columns]
         return ParquetTable(self.path, kept).read()
 
-    def chunks(self, rows: int, columns: Collection[str], text: Collection[str] = ()) -> Iterator[Chunk]:
-        """The table in chunks of at most `rows` rows, with those of the columns that it has."""
-        table = ParquetTable(self.path, [name for name in self.names if name in columns])
+    def chunks(
+        self, rows: int, columns: Collection[str], text: Collection[str] = (), keep: Sequence[str] = ()
+    ) -> Iterator[Chunk]:
+        """The table in chunks of at most `rows` rows, with those of the columns that it has; and `keep`."""
+        table = ParquetTable(self.path, [name for name in self.names if name in columns or name in keep])
         for place, frame in table.chunks(rows):
-            yield Chunk(frame, place.start, place.stop / max(1, len(table)))
+            yield Chunk(frame, place.start, place.stop / max(1, len(table)), frame[list(keep)])

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"--keep: the output has a column {taken[0]!r} of its own; rename the table's")
     how = rows_asking(args, model)
     needed, text = for_model(model, table)
-    chunks = table.chunks(args.chunk_rows, needed | set(args.keep), text | set(args.keep))
+    chunks = table.chunks(args.chunk_rows, needed, text, args.keep)
     unseen = Unseen(model)
     with open_writer(args.output) as writer, _progress() as advance:
         n_rows = _predict_all(model, chunks, writer, args, how, advance, unseen)
@@ -98,7 +98,7 @@ def _predict_all(
     n_rows = 0
     for chunk in chunks:
         predicted = _predicted(model, chunk, args, how)
-        writer.write(chunk.frame[args.keep].join(predicted) if args.keep else predicted)
+        writer.write(chunk.written.join(predicted) if args.keep else predicted)
         unseen.look(chunk.frame)
         n_rows += len(chunk.frame)
         advance(chunk.read, n_rows)

@@ -118,6 +118,8 @@ class Interview:
             asked = state.asked.copy()
             asked[0, index] = True
             state = State(state.x, asked, state.known)
+        if not questions and self.question is not None:  # it was postponed, or repeats what is known
+            return (self.question,)
         return tuple(questions)
 
     @property

@@ -190,6 +190,10 @@ class _Next(State):
         own["told"], own["memo"] = Answer(before.memo, before.told, feature, start, stop, told), {}
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, or what is unpickled, is an ordinary state."""
+        return State, self._arrays()
+
     def __len__(self) -> int:
         return 1
 

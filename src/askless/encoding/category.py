@@ -83,10 +83,11 @@ class CategoryCodec(PartCodec):
         """1 in the column of the choice."""
         codes = read_cells(values, self._code)
         strange = codes == STRANGE
-        if strange.any() and not (codes >= 0).any():  # nothing fits: it is another column, not an odd cell
-            row = int(strange.argmax())
-            cell = values[row]
-            raise BadCell(f"{shown(cell)} is a {family(cell)}, and no category of this column is", row=row)
+        if strange.any() and not (codes >= 0).any():  # nothing fits: perhaps it is another column
+            warnings.warn(
+                f"column {self.part.name!r}: {self._odd(values[int(strange.argmax())])}; it counts as unknown",
+                stacklevel=2,
+            )
         codes[strange] = np.nan
         rows = np.flatnonzero(~np.isnan(codes))
         x = np.zeros((len(codes), self.width), dtype=np.float32)
@@ -94,10 +95,15 @@ class CategoryCodec(PartCodec):
         return Encoded(x, ~np.isnan(codes))
 
     def encode_one(self, cell: Any) -> list[float] | None:
-        """1 in the column of the choice."""
-        code = self._code(cell) if type(cell) in PLAIN else STRANGE
+        """1 in the column of the choice; unlike in a table, what is of another sort than all choices is refused."""
+        if type(cell) in PLAIN:
+            code = self._code(cell)
+        else:
+            cells = np.empty(1, dtype=object)
+            cells[0] = cell
+            code = read_cells(cells, self._code).item()
         if code == STRANGE:
-            return super().encode_one(cell)
+            raise BadCell(self._odd(cell))
         columns = [0.0] * self.width
         if code != code:
             return None
@@ -113,6 +119,9 @@ class CategoryCodec(PartCodec):
             return code
         _finite(plain(cell), 0)
         return float("nan") if family(cell) in self._families else STRANGE
+
+    def _odd(self, cell: Any) -> str:
+        return f"{shown(cell)} is a {family(cell)}, and no category of this column is"
 
     def to_json(self) -> dict[str, Any]:
         """The choices."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from askless import models
@@ -66,10 +67,18 @@ class Auto(NetMethod):
         for name in dict.fromkeys(self.methods):
             attempt = _attempt(name, self._configured(name), problem, seed, progress, checkpoint)
             tried[name], losses[name] = _opened(*finished(checkpoint, name, attempt))
-        best = min(losses, key=lambda name: losses[name])
+        best = min(losses, key=lambda name: (isnan(losses[name]), losses[name]))
+        if isnan(losses[best]):
+            raise ValueError(
+                f"no loss of {', '.join(losses)} on validation rows is a number; lower the learning rate"
+            )
         chosen = tried[best]
         history = [row for fitted in tried.values() for row in fitted.history]
-        summary = chosen.summary | {"chosen": best, "validation_losses": losses, "why": _why(best, losses, problem)}
+        summary = chosen.summary | {
+            "chosen": best,
+            "validation_losses": _told(losses),
+            "why": _why(best, losses, problem),
+        }
         return Fitted(chosen.policy, chosen.predictor, history, summary, chosen.max_features)
 
     def _configured(self, name: str) -> Method:
@@ -121,6 +130,11 @@ def _opened(tensors: dict[str, torch.Tensor], rows: list[dict[str, Any]]) -> tup
 
     policy, predictor = (built(part) for part in PARTS)
     return Fitted(policy, predictor, history, last["summary"], last["max_features"]), last["loss"]
+
+
+def _told(losses: dict[str, float]) -> dict[str, float | None]:
+    """As a file can hold them."""
+    return {name: loss if isfinite(loss) else None for name, loss in losses.items()}
 
 
 def _why(best: str, losses: dict[str, float], problem: Problem) -> str:

@@ -87,9 +87,10 @@ class Method(BaseEstimator):  # type: ignore[misc]
         import torch
 
         from askless.training import static_rates
+        from askless.training.checkpoint import CHECKPOINT_FORMAT
 
         settings = {
-            "versions": [__version__, torch.__version__],
+            "versions": [__version__, torch.__version__, CHECKPOINT_FORMAT],
             "method": method_to_json(self),
             "seed": seed,
             "schema": repr(problem.schema),

@@ -52,7 +52,7 @@ class NetValue:
         above = xp.where(outputs > 0, outputs, xp.zeros_like(outputs))
         if self.predictor is None:
             tail = xp.log1p(xp.exp(-xp.abs(outputs))) if self.squashed else 0.0
-            return (above + tail) * self.scale**2
+            return xp.astype(above + tail, xp.float64) * self.scale**2  # which single precision may not hold
         share = 0.5 + 0.5 * xp.tanh(0.5 * outputs) if self.squashed else xp.minimum(above, xp.ones_like(above))
         return share * _entropy(softmax(self.predictor.outputs(state)))
 

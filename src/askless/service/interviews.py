@@ -113,8 +113,9 @@ class Interviews:
 
     async def delete(self, interview: str) -> None:
         """Delete an interview for good."""
-        self._live.pop(interview, None)
-        if not await self._stored(self._store.delete(interview)):
+        deleted = await self._stored(self._store.delete(interview))
+        self._live.pop(interview, None)  # not before: somebody may have read it meanwhile
+        if not deleted:
             raise not_found("there is no such interview; it may have been deleted")
 
     async def purge(self) -> int:

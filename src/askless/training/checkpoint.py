@@ -20,6 +20,7 @@ from askless.training.distributed import file_of_first, world
 
 __all__ = ["Checkpoint", "Snapshot", "finished"]
 
+CHECKPOINT_FORMAT = 2  # goes up when what a snapshot holds changes: an older file is then of another fit
 LARGE, SELDOM = 1 << 25, 60.0  # bytes of a file that is written at most once in so many seconds
 
 Result = tuple[dict[str, Tensor], list[dict[str, Any]]]
@@ -46,6 +47,7 @@ class Checkpoint:
         processes = world().size
         self.fingerprint = fingerprint if processes == 1 else f"{fingerprint} in {processes} processes"
         self._finished: dict[str, Result] | None = None  # by stage; None until the file was looked at
+        self._around = ""  # the names of the stages that are being computed
         self._not_before = 0.0  # when a snapshot is written again, on the monotonic clock
 
     def save(self, snapshot: Snapshot) -> None:
@@ -62,15 +64,22 @@ class Checkpoint:
     def stage(self, name: str, compute: Callable[[], Result]) -> Result:
         """What a stage comes to: computed, or as it was when an earlier run had finished it.
 
-        In a stage there is at most one training, whose own snapshots are forgotten when the stage is finished.
+        In a stage there is at most one training, whose own snapshots are forgotten when the stage is finished, and
+        so are the stages within it, which may be called as those within another are.
         """
         if self._finished is None:
             _, self._finished = self._read()
-        if name not in self._finished:
-            result = compute()
-            self._finished[name] = result
+        around, key = self._around, f"{self._around}{name}"
+        if key not in self._finished:
+            self._around = f"{key}/"
+            try:
+                result = compute()
+            finally:
+                self._around = around
+            self._finished = {k: kept for k, kept in self._finished.items() if not k.startswith(f"{key}/")}
+            self._finished[key] = result
             self._write(None)
-        return self._finished[name]
+        return self._finished[key]
 
     def _write(self, snapshot: Snapshot | None) -> int:
         """Replace the file; returns its size in bytes."""

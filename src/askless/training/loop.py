@@ -238,8 +238,9 @@ def _temperature(phase: Phase, fraction: float) -> float:
 
 def _note_validation(phase: Phase, run: _Run, losses: dict[str, float], module: nn.Module) -> None:
     best = run.best
-    if losses[phase.select] < best.score or not best.weights:
-        best.score = losses[phase.select]
+    score = losses[phase.select]
+    if score < best.score or not best.weights:
+        best.score = score if math.isfinite(score) else math.inf  # whatever comes next is better
         best.weights = {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
     if losses[phase.monitor] < best.watched:
         best.watched, best.stale = losses[phase.monitor], 0

@@ -18,9 +18,10 @@ __all__ = ["AdamW", "Muon", "Optimizer", "orthogonal"]
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 MOMENTUM = 0.9
-KERNEL_RATE = 12.0  # of the learning rate: how far a kernel of length 1 moves in each direction
+KERNEL_RATE = 12.0  # of the learning rate: how far a kernel with rows of length 1 moves in each direction
 SHARPEN = (3.4445, -4.775, 2.0315)  # of s, s^3 and s^5: lifts small singular values fast and leaves none far from 1
 ROUNDS = 3
+TINY = 1e-7  # a length to divide by where there is none
 
 
 class Optimizer:
@@ -113,7 +114,7 @@ class Muon:
             mean.mul_(MOMENTUM).add_(kernel.grad)
             ahead = kernel.grad.add(mean, alpha=MOMENTUM)  # (outputs, inputs, height, width), as Nesterov's
             direction = orthogonal(ahead.flatten(1)).view_as(kernel)
-            kernel.mul_(len(kernel) ** 0.5 / kernel.norm())  # the length of an orthogonal matrix of so many rows
+            kernel.mul_(len(kernel) ** 0.5 / kernel.norm().clamp_min(TINY))  # rows of length 1 in the mean
             kernel.sub_(direction, alpha=KERNEL_RATE * lr)
 
     def tensors(self) -> dict[str, Tensor]:
@@ -127,7 +128,7 @@ def orthogonal(matrix: Tensor, rounds: int = ROUNDS) -> Tensor:
     It is found by the iteration of Newton and Schulz; after a few rounds only values that were tiny are far from 1.
     """
     wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.t()
-    x: Tensor = wide / (wide.norm() + 1e-7)  # no singular value is above 1
+    x: Tensor = wide / (wide.norm() + TINY)  # no singular value is above 1
     a, b, c = SHARPEN
     for _ in range(rounds):
         square = x @ x.t()

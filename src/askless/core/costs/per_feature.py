@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ class PerFeature:
     treats_alike = True
     fixed = True
 
-    def __init__(self, prices: Mapping[str, float] | np.ndarray) -> None:
+    def __init__(self, prices: Mapping[str, float] | np.ndarray | Sequence[float]) -> None:
         pairs = prices.items() if isinstance(prices, Mapping) else enumerate(np.asarray(prices).tolist())
         checked: dict[Any, float] = {name: checked_price(str(name), price) for name, price in pairs}
         self.by_name = checked if isinstance(prices, Mapping) else None
@@ -47,6 +47,10 @@ class PerFeature:
     def prices(self, state: State) -> Array:
         """(n, features), the same row for every case."""
         return broadcast_prices(self.by_feature, state)
+
+    def config(self) -> dict[str, Any]:
+        """What a model file needs to make it again."""
+        return {"prices": self.by_feature.tolist() if self.by_name is None else self.by_name}
 
     def __repr__(self) -> str:
         return f"PerFeature({self.by_name or self.by_feature.tolist()})"

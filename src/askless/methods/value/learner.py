@@ -122,5 +122,5 @@ class ValueLearner(ChainLearner):
             policy,
             predictor=None if regression else predictor,
             scale=scale,
-            first=None if self.first is None else (self.first * unit).numpy(),
+            first=None if self.first is None else (self.first.double() * unit).numpy(),
         )

@@ -63,8 +63,9 @@ def read_response(models: Models, body: Any) -> Given:
 
 def _check_links(model: ServedModel, found: Iterable[str]) -> None:
     """Refuse an answer to what is no question of the model: leaving it out would make it an unknown one."""
-    ours = {feature_link(index) for index in range(len(model.schema))}
-    ours |= {part_link(index, place) for index, parts in enumerate(model.parts) for place in range(len(parts))}
+    ours = {feature_link(index) for index, parts in enumerate(model.parts) if len(parts) == 1}
+    for index, parts in enumerate(model.parts):  # a group is answered part by part
+        ours |= {part_link(index, place) for place in range(len(parts)) if len(parts) > 1}
     for link in found:
         if link not in ours and link.partition(".")[0] != RESULT:
             where = f"QuestionnaireResponse.item({_short(link)})"
