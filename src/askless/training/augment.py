@@ -24,7 +24,7 @@ class Views:
 
     A view is a linear map about the middle of the image, and a shift: from where each pixel comes. The nearest pixel
     is taken, not a mean of neighbours, so that no new values arise. A state keeps its view while it is asked, or
-    drifts to views nearby: what was asked fits what is seen, and yet the same picture seldom comes back.
+    goes on to views like it: what was asked fits what is seen well enough, and the same picture seldom comes back.
     """
 
     def __init__(
@@ -34,14 +34,14 @@ class Views:
         shifts: Tensor,
         *,
         edge_repeats: bool,
-        nearby: Tensor | None = None,
+        alike: Tensor | None = None,
         starts: int | None = None,
     ) -> None:
         self.grid = grid
         self.maps = maps  # (views, 2, 2) of places (down, right) from the middle
         self.shifts = shifts  # (views, 2) pixels
         self.edge_repeats = edge_repeats  # or what comes in from outside is 0
-        self.nearby = nearby  # (views, k) to which each view may go on; None: to no other
+        self.alike = alike  # (views, k) to which each view may go on; None: to no other
         self.starts = len(maps) if starts is None else starts  # with one of the first so many views a chain begins
         sides = torch.tensor([grid.height, grid.width])
         self._middle = (sides - 1) / 2
@@ -56,10 +56,10 @@ class Views:
         return torch.randint(self.starts, (count,), generator=generator)
 
     def going_on(self, view: Tensor, generator: torch.Generator) -> Tensor:
-        """(b,) random views nearby the views (b,)."""
-        if self.nearby is None:
+        """(b,) random views like the views (b,)."""
+        if self.alike is None:
             return view
-        return self.nearby[view, torch.randint(self.nearby.shape[1], (len(view),), generator=generator)]
+        return self.alike[view, torch.randint(self.alike.shape[1], (len(view),), generator=generator)]
 
     def show(self, x: Tensor, view: Tensor) -> Tensor:
         """(b, columns) the images (b, columns) in the views (b,)."""
@@ -96,10 +96,8 @@ def crops(grid: Grid, *, flips: bool) -> Views:
     views = torch.cartesian_prod(torch.arange(1 + flips), places, places)  # (views, 3) mirrored, down, right
     maps = torch.eye(2).repeat(len(views), 1, 1)
     maps[views[:, 0] > 0, 1, 1] = -1.0
-    step = torch.tensor([-1, 0, 1])
-    near = (views[:, None, 1:] + torch.cartesian_prod(step, step)).clamp(-shift, shift) + shift  # (views, 9, 2)
-    nearby = (views[:, :1] * len(places) + near[:, :, 0]) * len(places) + near[:, :, 1]  # a pixel further, or none
-    return Views(grid, maps, views[:, 1:].float(), edge_repeats=False, nearby=nearby)
+    alike = views[:, :1] * len(places) ** 2 + torch.arange(len(places) ** 2)  # any shift, mirrored as before
+    return Views(grid, maps, views[:, 1:].float(), edge_repeats=False, alike=alike)
 
 
 def tilts(grid: Grid) -> Views:
@@ -120,10 +118,10 @@ def late_tilts(grid: Grid) -> Views:
     """
     tilted = tilts(grid)
     upright = torch.eye(2).repeat(TILTS, 1, 1)
-    nearby = torch.arange(2 * TILTS)[:, None].repeat(1, UPRIGHT)
-    nearby[:TILTS, 0] += TILTS
+    alike = torch.arange(2 * TILTS)[:, None].repeat(1, UPRIGHT)
+    alike[:TILTS, 0] += TILTS
     maps = torch.cat([upright, tilted.maps])
-    return Views(grid, maps, torch.zeros(len(maps), 2), edge_repeats=True, nearby=nearby, starts=TILTS)
+    return Views(grid, maps, torch.zeros(len(maps), 2), edge_repeats=True, alike=alike, starts=TILTS)
 
 
 VIEWS: dict[str, Callable[[Grid], Views]] = {

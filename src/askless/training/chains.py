@@ -128,7 +128,7 @@ class Chains:
         self._end = torch.empty_like(self._count)  # (states,) after how many questions each chain ends
         self._draw_ends(torch.arange(len(self.row)), source)
         self._views = views_for(problem.schema.grid, augment, complete=self.rows.complete)
-        # (states,) the view that each state has of its image; it drifts a little until its chain begins anew
+        # (states,) the view that each state has of its image; it goes on to one like it until its chain begins anew
         self.view = None if self._views is None else self._views.beginning(len(self.row), source)
         self.first = torch.zeros(len(problem.schema))  # scores of the first question
 
