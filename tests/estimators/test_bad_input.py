@@ -91,12 +91,16 @@ def model():
         (lambda f: f.drop(columns="b"), "lacks 'b'"),
         (lambda f: f.assign(a="much"), r"'a', row 0"),
         (lambda f: f.assign(b=[1.0] * 59 + [-np.inf]), r"'b', row 59.*infinity"),
-        (lambda f: f.assign(c=1.5), r"'c', row 0"),
     ],
 )
 def test_tables_to_predict(change, message, model):
     with pytest.raises(ValueError, match=message):
         model.predict(change(table()))
+
+
+def test_numbers_in_place_of_categories_are_told(model):
+    with pytest.warns(UserWarning, match="column 'c': 1.5 is a number, and no category of this column is"):
+        model.predict(table().assign(c=1.5))
 
 
 def test_masks_and_budgets(model):
