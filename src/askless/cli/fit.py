@@ -189,8 +189,8 @@ def _remarks_on_lines(X: pd.DataFrame, args: argparse.Namespace) -> Iterator[str
         return
     if (told := _short_lines(source, X)) is not None:
         yield f"{told}: what lacks counts as missing"
-    whole = [str(name) for name in X if X[name].dtype.kind in "iu"]
-    for name, cell in source.padded(whole).items():
+    numbers = [str(name) for name in X if X[name].dtype.kind in "iuf"]
+    for name, cell in source.padded(numbers).items():
         yield f"{name} is written like {cell} and taken for a number: --category {quoted(name)} if these are codes"
 
 
