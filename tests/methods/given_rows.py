@@ -22,13 +22,14 @@ def problem_of(x, y, max_features, widths=None, present=None):
     return Problem(schema, train, y_train, valid, y_valid, task, n_classes, max_features)
 
 
-def chains_of(problem):
-    """One state for each row, in batches of twelve."""
+def chains_of(problem, epochs=1, depths="early"):
+    """One state for each row, or fewer if epochs are, in batches of twelve."""
     return Chains(
         problem,
         batch_size=12,
         states_per_row=1,
-        epochs=1,
+        epochs=epochs,
+        depths=depths,
         random_subsets=False,
         random_starts=0.0,
         generator=torch.Generator().manual_seed(0),

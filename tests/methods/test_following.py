@@ -52,7 +52,7 @@ def test_states_go_on_by_the_policy_s_choice(problem, make_module):
     joint = ExpectedLearner(
         module, problem, chains, GumbelBank(12, 6, generator, 0), None, candidates=2, exact_first=True
     )
-    learner = FollowingLearner(joint)
+    learner = FollowingLearner(joint, chains)
     learner.begin()
     assert not any(parameter.requires_grad for parameter in learner.module.policy.parameters())
     batch = chains.batches(generator)[0]
@@ -81,3 +81,29 @@ def test_a_worse_end_is_not_kept(problem, monkeypatch):
     for part in ("policy", "predictor"):
         for name, weights in getattr(before, part).arrays().items():
             np.testing.assert_array_equal(getattr(after, part).arrays()[name], weights)
+
+
+def test_its_chains_begin_on_the_policy_s_own_paths(problem, make_module):
+    """Every row has a chain, at all depths; each one's set is what the policy asks for first, so many times."""
+    module, depth = make_module(problem), 3
+    for network in (module.policy, module.predictor):
+        network.float()
+    generator = torch.Generator().manual_seed(0)
+    joint = ExpectedLearner(
+        module, problem, chains_of(problem), GumbelBank(12, 6, generator, 0), None, candidates=2, exact_first=True
+    )
+    joint.begin()
+    learner = FollowingLearner(joint, chains_of(problem, epochs=12, depths="even"))
+    learner.begin()
+    assert learner.chains.first.tolist() == joint.chains.first.tolist()
+    everything = torch.arange(len(learner.chains.row))
+    assert learner.chains.row.tolist() == list(range(len(problem.y_train)))
+    states = learner.chains.states(everything)
+    counts = states.asked.sum(dim=1)
+    assert np.bincount(counts).shape == (depth,) and np.bincount(counts).min() > len(everything) / (2 * depth)
+    asked = torch.zeros_like(states.asked)
+    for _ in range(depth - 1):
+        walking = asked.sum(dim=1) < counts
+        pick = learner._pick(replace(states, asked=asked))
+        asked[walking, pick[walking]] = 1
+    assert torch.equal(asked, states.asked)

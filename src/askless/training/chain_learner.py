@@ -81,11 +81,13 @@ class ChainLearner(ABC):
         """The mean one-step-ahead loss of the batch's states, which move on."""
         states = self.chains.states(batch)
         extra = self._random_sets(states.first_rows(round(self.chains.random_starts * len(batch))))
-        if self.problem.priced:
-            states = with_little_money(states, self.problem, self.chains.generator)
-        loss, pick = self._gradients(states, extra, temperature)
+        loss, pick = self._gradients(self._paying(states), extra, temperature)
         self.chains.move(batch, pick)
         return loss
+
+    def _paying(self, states: States) -> States:
+        """The states, some of which cannot pay for everything where questions have prices."""
+        return with_little_money(states, self.problem, self.chains.generator) if self.problem.priced else states
 
     def _random_sets(self, states: States) -> States:
         """The states with random sets asked instead, as in the predictor's pretraining: it must not forget them."""

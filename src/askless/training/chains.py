@@ -168,6 +168,21 @@ class Chains:
         if len(ended):
             self._restart(ended)
 
+    def spread(self, pick: Callable[[States], Tensor]) -> None:
+        """Begin all chains anew and walk each to a random depth by what `pick` says (b,).
+
+        Then no state is of another policy's making, and every batch has states of all depths.
+        """
+        if self.random_subsets:
+            return
+        for batch in torch.split(torch.arange(len(self.row)), self.batch_size):
+            self._restart(batch)
+            to_come = self._end.index_select(0, batch) - self._count.index_select(0, batch)
+            steps = (torch.rand(len(batch), generator=self.generator) * to_come).long()
+            for step in range(int(steps.max())):
+                walking = batch[steps > step]
+                self.move(walking, pick(self.states(walking)))
+
     def _restart(self, states: Tensor) -> None:
         """Begin the chains of the states anew, empty or from a random set; where states are few, on other rows."""
         if self._wanders:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,12 +51,11 @@ def fit_greedy(
         before = pretraining(module.predictor, problem, dropout, method.net, epochs=method.pretrain_epochs, seed=seed)
         n_batches = epoch_batches(problem, method.states_per_row, method.batch_size)
         epochs = enough_for_policy(n_batches) if method.epochs is None else method.epochs
-        chains = Chains(
+        chains_for = partial(
+            Chains,
             problem,
             batch_size=method.batch_size,
             states_per_row=method.states_per_row,
-            walks=method.walks,
-            epochs=epochs,
             random_subsets=method.subsets == "random",
             random_starts=method.random_starts,
             generator=generator,
@@ -63,6 +63,7 @@ def fit_greedy(
             augment=method.augment,
             depths=method.depths,
         )
+        chains = chains_for(epochs=epochs, walks=method.walks)
         exact_first = method.first == "exact"
 
         def expected(with_dropout: Dropout | None) -> ExpectedLearner:
@@ -98,7 +99,8 @@ def fit_greedy(
         if method.polish:
             phases.append(polishing(phases[-1], last))
         if method.predictor_epochs:
-            last, kept = FollowingLearner(expected(dropout)), phases[-1].keep_best_of
+            on_their_own = chains_for(epochs=method.predictor_epochs, walks=1)
+            last, kept = FollowingLearner(expected(dropout), on_their_own), phases[-1].keep_best_of
             phases.append(_going_on(method, last, method.predictor_epochs, name="predictor", keep_best_of=kept))
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = last.policy(last.module)
