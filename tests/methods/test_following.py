@@ -100,7 +100,8 @@ def test_its_chains_begin_on_the_policy_s_own_paths(problem, make_module):
     assert learner.chains.row.tolist() == list(range(len(problem.y_train)))
     states = learner.chains.states(everything)
     counts = states.asked.sum(dim=1)
-    assert np.bincount(counts).shape == (depth,) and np.bincount(counts).min() > len(everything) / (2 * depth)
+    assert np.bincount(counts).shape == (depth,)
+    assert np.bincount(counts).min() > len(everything) / (2 * depth)
     asked = torch.zeros_like(states.asked)
     for _ in range(depth - 1):
         walking = asked.sum(dim=1) < counts
