@@ -80,3 +80,13 @@ def test_each_part_has_epochs_of_its_own(problem):
     history = method.fit(problem, seed=0, progress=Silent()).history
     assert [row["phase"] for row in history if row["phase"] != "pretraining"] == ["policy"] * 5 + ["predictor"] * 4
     assert sum("temperature" in row for row in history) == 2
+
+
+def test_the_predictor_alone_has_a_rate_of_its_own(problem):
+    rates = []
+    for share in (0.5, 1.0):
+        method = Greedy(**SHORT, predictor_epochs=2, predictor_rate=share, polish=False)
+        history = method.fit(problem, seed=0, progress=Silent()).history
+        rates.append([row["lr"] for row in history if row["phase"] == "predictor"])
+    assert [2 * rate for rate in rates[0]] == pytest.approx(rates[1])
+    assert rates[1] == pytest.approx([row["lr"] for row in history if row["phase"] == "policy"])

@@ -20,7 +20,7 @@ from askless.training.distributed import file_of_first, world
 
 __all__ = ["Checkpoint", "Snapshot", "finished"]
 
-CHECKPOINT_FORMAT = 2  # goes up when what a snapshot holds changes: an older file is then of another fit
+CHECKPOINT_FORMAT = 3  # goes up when what a snapshot holds changes: an older file is then of another fit
 LARGE, SELDOM = 1 << 25, 60.0  # bytes of a file that is written at most once in so many seconds
 
 Result = tuple[dict[str, Tensor], list[dict[str, Any]]]

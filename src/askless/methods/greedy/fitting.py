@@ -94,14 +94,18 @@ def fit_greedy(
             phases.append(_one_phase(method, expected(dropout), epochs, keep_best_of="expected"))
         elif method.schedule == "annealed+expected":
             second = epochs if method.expected_epochs is None else method.expected_epochs
-            phases.append(_going_on(method, expected(dropout), second, keep_best_of="expected"))
+            rate = GOING_ON_LR * method.learning_rate
+            phases.append(_one_phase(method, expected(dropout), second, lr=rate, keep_best_of="expected"))
         last: GreedyLearner = expected(None)
         if method.polish:
             phases.append(polishing(phases[-1], last))
         if method.predictor_epochs:
             on_their_own = chains_for(epochs=method.predictor_epochs, walks=1)
             last, kept = FollowingLearner(expected(dropout), on_their_own), phases[-1].keep_best_of
-            phases.append(_going_on(method, last, method.predictor_epochs, name="predictor", keep_best_of=kept))
+            rate = method.predictor_rate * method.learning_rate
+            phases.append(
+                _one_phase(method, last, method.predictor_epochs, name="predictor", lr=rate, keep_best_of=kept)
+            )
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = last.policy(last.module)
         predictor = calibrated(exported_predictor(last.module.predictor, problem), policy, problem)
@@ -133,11 +137,6 @@ def _one_phase(method: Greedy, learner: GreedyLearner, epochs: int, **more: Any)
     """Training in one run of epochs."""
     settings = {"name": "policy", "keep_best_of": "relaxed", **seldom_validated(epochs), **_common(method), **more}
     return Phase(learner=learner, epochs=epochs, **settings)
-
-
-def _going_on(method: Greedy, learner: GreedyLearner, epochs: int, **more: Any) -> Phase:
-    """Training in one run of epochs that begins with trained networks."""
-    return _one_phase(method, learner, epochs, lr=GOING_ON_LR * method.learning_rate, **more)
 
 
 def _common(method: Greedy) -> dict[str, Any]:

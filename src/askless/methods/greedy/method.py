@@ -57,6 +57,7 @@ class Greedy(NetMethod):
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks them likewise.
     predictor_epochs : passes over the states that train the predictor alone in the end, on the sets that the finished
         policy asks for: the cheapest way to go on once the questions are good. Layers that both shared are copied.
+    predictor_rate : the learning rate of these, as a share of `learning_rate`; 1 where they are most of the training.
     states_per_row : how many partial records each training row keeps, where `epochs` are enough to walk them all to
         their end `walks` times; else there are fewer, which go from row to row.
     walks : few keep the questions about one row far apart in time, many keep the records true to the present policy.
@@ -80,6 +81,7 @@ class Greedy(NetMethod):
         "pretrain_epochs": Number(0, whole=True, or_none=True),
         "expected_epochs": Number(1, whole=True, or_none=True),
         "predictor_epochs": Number(0, whole=True),
+        "predictor_rate": Number(0),
         "states_per_row": Number(1, whole=True),
         "walks": Number(1, whole=True),
         "average": Number(0, 0.9999),
@@ -99,6 +101,7 @@ class Greedy(NetMethod):
     pretrain_epochs: int | None = None
     expected_epochs: int | None = None
     predictor_epochs: int = 0
+    predictor_rate: float = 0.5
     states_per_row: int = 4
     walks: int = 4
     average: float = 0.98
