@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from askless.core import StoppingRule
-from askless.core.stopping import AllOf, Certified
+from askless.core.stopping import Certified
 from askless.core.stopping.certified import certified_on
 from askless.exceptions import CertificationWarning
 from askless.fitted import FittedModel
@@ -21,12 +21,7 @@ PROOF = 0.2  # share of the rows that a fit holds out, where a rule is to be cer
 
 
 def is_certified(rules: Sequence[StoppingRule]) -> bool:
-    """Whether one of the rules makes a promise; with `&` it could not be kept."""
-    for rule in rules:
-        if isinstance(rule, AllOf) and is_certified(rule.rules):
-            raise ValueError(
-                "Certified cannot be combined with '&': its promise is for all cases that become sure enough"
-            )
+    """Whether one of the rules makes a promise."""
     return any(isinstance(rule, Certified) for rule in rules)
 
 
@@ -46,6 +41,11 @@ def certified_rules(
 
     `options` go to the roll-out of these cases: prices, what is known beforehand, and so on.
     """
+    if options.get("batch", 1) != 1:
+        raise ValueError(
+            f"batch is {options['batch']!r}: a rule is certified for questions one at a time, after each of which it "
+            "is looked at"
+        )
     if not is_certified(rules):
         return tuple(rules)
     others = [rule for rule in rules if not isinstance(rule, Certified)]

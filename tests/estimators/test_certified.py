@@ -52,6 +52,29 @@ def test_certified_beside_other_rules(model):
     assert t.n_asked.max() == 2
 
 
+def test_the_order_of_the_rules_does_not_matter(model):
+    """Cases that another rule stops with the same answer are not taken from the one that makes a promise."""
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.2, stopping=Confidence(0.7))
+    first, last = (model.rollout(X, stopping=rules) for rules in ([rule, Confidence(0.7)], Confidence(0.7) | rule))
+    assert first.stop_reason.tolist() == last.stop_reason.tolist()
+    sure = np.array([reason.startswith("sure enough") for reason in last.stop_reason])
+    assert (sure == (last.predictions[:, -1].max(axis=1) >= rule.threshold)).all()
+    assert sure.any()
+
+
+def test_one_promise_at_a_time(model):
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.2)
+    with pytest.raises(ValueError, match="two rules with a promise"):
+        model.rollout(X, stopping=[rule, model.certify(X, y, risk=0.3)])
+
+
+def test_batches_cannot_be_certified(model):
+    with pytest.raises(ValueError, match="one at a time"):
+        model.certify(*table(300), batch=2)
+
+
 def test_what_cannot_be_promised_warns_and_abstains(model):
     with pytest.warns(CertificationWarning, match="stops none"):
         rule = model.certify(*table(100, seed=3), risk=0.01)
@@ -62,7 +85,7 @@ def test_what_cannot_be_promised_warns_and_abstains(model):
 def test_at_fit_some_rows_are_held_out(tmp_path):
     X, y = table(1500)
     model = DynamicClassifier(max_features=4, method=QUICK, stopping=[MaxCost(3), Certified(0.1)]).fit(X, y)
-    limit, rule = model.model_.stopping
+    rule, limit = model.model_.stopping  # what makes a promise goes first
     assert isinstance(limit, MaxCost)
     assert rule.threshold is not None
     assert rule.cases == 240  # 20 % of the rows are held out, and 20 % of these say where to begin
@@ -94,4 +117,6 @@ class Never(type(QUICK)):
 
 def test_and_would_break_the_promise():
     with pytest.raises(ValueError, match="&"):
-        DynamicClassifier(method=QUICK, stopping=Certified(0.1) & Confidence(0.8)).fit(*table(100))
+        Certified(0.1) & Confidence(0.8)
+    with pytest.raises(ValueError, match="&"):
+        (Confidence(0.9) | Certified(0.1)) & Confidence(0.8)

@@ -36,7 +36,8 @@ class StoppingRule(Protocol):
 
     A rule may also have `closes(progress)`, (n, features) bool: which features must not be asked any more. A case
     stops when all that was open is closed. It may have `otherwise`, a text that the reasons of cases that it did not
-    stop end with. And it may say `treats_alike = True`: cases in the same state stop alike (see `Policy`).
+    stop end with. It may say `treats_alike = True`: cases in the same state stop alike (see `Policy`). And one that
+    says `promises = True` counts all cases that it would stop as its own: it goes before all others.
     """
 
     @property
@@ -109,7 +110,11 @@ def checked_rule(rule: Any) -> StoppingRule:
 
 
 def as_rules(stopping: StoppingRule | Sequence[StoppingRule] | None) -> tuple[StoppingRule, ...]:
-    """What a caller means by `stopping`: no rule, one, or several of which the first to fire stops; checked."""
+    """What a caller means by `stopping`: no rule, one, or several of which the first to fire stops; checked.
+
+    A rule that makes a promise comes first, wherever it was given: were cases that another rule stops at the same
+    time taken from it, it would keep those that are worse than what it was tested on.
+    """
     from askless.core.stopping.combined import AnyOf
 
     if stopping is None:
@@ -119,7 +124,15 @@ def as_rules(stopping: StoppingRule | Sequence[StoppingRule] | None) -> tuple[St
     flat: list[StoppingRule] = []
     for rule in rules:  # `a | b` is two rules, so that each case can say which of them it was
         flat += as_rules(rule.rules) if isinstance(rule, AnyOf) else [checked_rule(rule)]
+    flat.sort(key=lambda rule: not makes_promise(rule))
+    if len(flat) > 1 and makes_promise(flat[1]):
+        raise ValueError(f"there are two rules with a promise, {flat[0]!r} and {flat[1]!r}; give one")
     return tuple(flat)
+
+
+def makes_promise(rule: StoppingRule) -> bool:
+    """Whether all cases that the rule would stop have to be its own."""
+    return bool(getattr(rule, "promises", False))
 
 
 def closing(rule: StoppingRule, progress: Progress) -> Array:

@@ -42,6 +42,7 @@ class Certified(Rule):
     within: int | None = None  # questions; a case that becomes sure later was not tested
     task = "classification"
     treats_alike = True
+    promises = True
 
     def __post_init__(self) -> None:
         for name, what in (("risk", "the risk"), ("confidence", "the confidence")):

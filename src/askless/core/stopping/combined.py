@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from askless.core.arrays import Array, array_namespace
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule, StoppingRule, checked_rule, closing
+from askless.core.stopping.base import Rule, StoppingRule, checked_rule, closing, makes_promise
 from askless.core.twins import all_treat_alike
 
 __all__ = ["AllOf", "AnyOf"]
@@ -59,6 +59,14 @@ class AllOf(_Combined):
     """Stops where all of its rules do: `Confidence(0.9) & MaxFeatures(3)` asks at least until both are met."""
 
     word = "and"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for rule in self.rules:
+            if any(makes_promise(each) for each in getattr(rule, "rules", (rule,))):
+                raise ValueError(
+                    "Certified cannot be combined with '&': its promise is for all cases that become sure enough"
+                )
 
 
 @dataclass(frozen=True)
