@@ -149,7 +149,7 @@ def test_lenient_answers(service, canonical, model_file):
         {"linkId": link["temperature"], "answer": [{"valueQuantity": {"value": 37.5, "code": "Cel"}}]},
         {"linkId": link["sex"], "answer": [{"valueString": "female"}]},
         {"linkId": link["arrival"], "answer": [{"valueCoding": {"display": "ambulance"}}]},
-        {"linkId": link["heart rate"], "answer": [{"valueQuantity": {"value": 80, "unit": "bpm"}}]},
+        {"linkId": link["heart rate"], "answer": [{"valueQuantity": {"value": 80, "unit": "/min"}}]},
     ]
     told = {item["linkId"]: item for item in ask(service, resource)["item"]}
     assert told[link["age"]]["answer"] == [{"valueDecimal": 51}]
@@ -209,7 +209,9 @@ def test_what_is_no_response(service, resource, words):
 @pytest.mark.parametrize(
     "answer",
     [{"valueDecimal": 31337}, {"valueString": "31337"}, {"valueBoolean": True}, {"valueCoding": {"code": "31337"}},
-     {"valueQuantity": {"value": 31, "code": "mo"}}, {"valueQuantity": "31337"}, {"valueDecimal": None}],
+     {"valueQuantity": {"value": 31, "code": "mo"}}, {"valueQuantity": {"value": 31, "unit": "months"}},
+     {"valueQuantity": {"value": 31, "code": "a", "system": "urn:others"}}, {"valueQuantity": "31337"},
+     {"valueQuantity": {"value": 31, "comparator": "<"}}, {"valueDecimal": None}],
 )  # fmt: skip
 def test_answers_that_do_not_fit(service, canonical, answer):
     resource = begun(canonical)
@@ -218,6 +220,13 @@ def test_answers_that_do_not_fit(service, canonical, answer):
     assert "31337" not in str(outcome)
     (place,) = outcome["issue"][0]["expression"]
     assert re.fullmatch(r"[A-Za-z]+(\.[A-Za-z]+)*", place), place  # a simple FHIRPath
+
+
+def test_two_items_for_one_question(service, canonical):
+    """The later one would win without a word."""
+    items = [{"linkId": "1", "answer": [{"valueDecimal": age}]} for age in (50, 90)]
+    outcome = ask(service, begun(canonical) | {"item": items}, 422)
+    assert "same linkId" in outcome["issue"][0]["diagnostics"]
 
 
 def test_an_answer_to_no_question_of_ours(service, canonical):

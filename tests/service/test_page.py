@@ -2,6 +2,7 @@
 
 import html
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -167,3 +168,16 @@ def test_the_page_is_small(service):
     path = begun(service)
     size = len(service.client.get(path).content) + sum(len(content) for content in FILES.values())
     assert size < 40_000
+
+
+@pytest.mark.parametrize("action", ["unknown", "later", "undo"])
+def test_a_double_click_counts_once(service, action):
+    """The second click, sent while the first is on its way to the disk, was meant for the same question."""
+    path = begun(service)
+    for _ in range(3):
+        act(service, path, "unknown")
+    clicks = 8
+    with ThreadPoolExecutor(clicks) as pool:
+        done = list(pool.map(lambda _: act(service, path, action, events="3").status_code, range(clicks)))
+    assert done == [303] * clicks
+    assert service.client.get(f"/api{path}").json()["events"] == 4

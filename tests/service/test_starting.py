@@ -97,3 +97,13 @@ def test_a_name_as_an_address_has_it(model_file, tmp_path, name, served):
     path = tmp_path / f"{name}.askless"
     path.write_bytes(model_file.read_bytes())
     assert [model.name for model in read_models([str(path)])] == [served]
+
+
+def test_a_model_that_only_experiments_may_use_is_refused(model_file):
+    """Not with an error in each interview."""
+
+    class Peeks:
+        needs_truth = True
+
+    with pytest.raises(ValueError, match="truth"):
+        ServedModel("oracle", replace(read_model(model_file), policy=Peeks()), "", {})

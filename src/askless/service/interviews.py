@@ -96,10 +96,15 @@ class Interviews:
         self._remember(live)
         return live
 
-    async def change(self, interview: str, event: Event) -> Live:
-        """Apply an event; it is acknowledged, by returning, when it is on disk."""
+    async def change(self, interview: str, event: Event, after: int | None = None) -> Live:
+        """Apply an event; it is acknowledged, by returning, when it is on disk.
+
+        Where it is said `after` how many events it comes, it is refused if there are more by now.
+        """
         live = await self.find(interview)
         async with live.lock:
+            if after not in (None, live.events):
+                raise conflict("the interview has gone on meanwhile")
             if live.events >= MOST_EVENTS:
                 raise conflict(f"the interview has {MOST_EVENTS} events; begin another")
             talk = live.talk.copy()

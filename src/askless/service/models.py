@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from askless.core import Interview
 from askless.core.schema import Feature, Part
 from askless.fitted import FittedModel
 from askless.persistence import read_model
@@ -90,11 +89,7 @@ class ServedModel:
             for feature in self.schema.features
         )
         self.labels = tuple(label_text(label) for label in fitted.classes) or ("mean",)
-
-    @cached_property
-    def fresh(self) -> Interview:
-        """An interview that has not begun, to be copied."""
-        return self.fitted.interview()
+        self.fresh = fitted.interview()  # not begun, to be copied; a model that cannot lead one says so now
 
     @property
     def target(self) -> str | None:

@@ -142,8 +142,8 @@ async def _change(interviews: Interviews, request: Request) -> Response:
     if action not in ("answer", "unknown", "later", "undo"):
         raise not_found("there is nothing at this address")
     live, form = await interviews.find(_id(request)), _form(request)
-    question = live.talk.question
-    stale = form.get("events") not in (None, str(live.events))  # sent twice, or from a page that is not the latest
+    question, events = live.talk.question, live.events
+    stale = form.get("events") not in (None, str(events))  # sent twice, or from a page that is not the latest
     if stale or (question is None and action != "undo"):
         return _to(live.id)
     event = Event(action)
@@ -154,7 +154,7 @@ async def _change(interviews: Interviews, request: Request) -> Response:
             return _question(live, form, errors, 422)
         event = Event("answer", question.name, value)
     try:
-        await interviews.change(live.id, event)
+        await interviews.change(live.id, event, events)
     except Problem as problem:
         if problem.status != 409:
             raise

@@ -47,12 +47,17 @@ def read_response(models: Models, body: Any) -> Given:
     forms = [each for each in contained if each.get("resourceType") == "Questionnaire"]
     model = _model(models, response, forms)
     given = Given(model, response)
-    found = dict(_answers(response))
+    found: dict[str, Any] = {}
+    for link, answer in _answers(response):
+        if link in found:
+            where = f"QuestionnaireResponse.item({_short(link)})"
+            raise invalid("two items with answers have the same linkId", where)
+        found[link] = answer
     _check_links(model, found)
     for index, parts in enumerate(model.parts):
-        answer = _feature_answer(model, index, parts, found)
-        if answer is not None:
-            given.answers[index] = answer
+        value = _feature_answer(model, index, parts, found)
+        if value is not None:
+            given.answers[index] = value
     links = [*(link for form in forms for link in _links(_list(form, "item"))), *found]
     place = {link.partition(".")[0]: i for i, link in reversed(list(enumerate(links)))}
     every = range(len(model.schema))
@@ -187,13 +192,14 @@ def _value(model: ServedModel, index: int, place: int, answer: Mapping[str, Any]
 
 
 def _quantity(part: AskedPart, quantity: Any) -> Any:
-    """A quantity's number, if its unit is ours or none."""
+    """A quantity's number, if its unit is ours or none; by its code, or where it has none by how it is written."""
     if not isinstance(quantity, dict):
         return quantity
-    code, unit = quantity.get("code"), part.description.unit
-    coded = code is not None and quantity.get("system", UCUM) == UCUM
-    if coded and unit is not None and code != unit:
-        raise invalid(f"{part.name!r} is expected in {unit}", "valueQuantity.code")
+    if quantity.get("comparator") is not None:
+        raise invalid(f"{part.name!r} takes a number, not a bound", "valueQuantity.comparator")
+    ours, unit = part.description.unit, quantity.get("code", quantity.get("unit"))
+    if ours is not None and unit is not None and (unit != ours or quantity.get("system", UCUM) != UCUM):
+        raise invalid(f"{part.name!r} is expected in {ours}", "valueQuantity")
     return quantity.get("value")
 
 
