@@ -4,6 +4,7 @@ import importlib
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -47,6 +48,17 @@ def test_masks_by_name_and_by_array(model, which):
     asked = set(by_name.order.ravel()) - {-1}
     assert asked == {0, 2} if which == "available" else not asked & {0, 2}
     assert model.rollout(X, available=[]).order.shape == (len(X), 0)
+
+
+def test_masks_in_other_forms(model):
+    """Names in any iterable; the columns of a frame by name, not by place."""
+    by_name = model.rollout(X, available=["age", "dose"]).order
+    names = ["age", "dose"]
+    frame = pd.DataFrame([[name in names for name in reversed(NAMES)]] * len(X), columns=list(reversed(NAMES)))
+    for mask in (iter(names), set(names), np.array(names), pd.Index(names), frame, pl.from_pandas(frame)):
+        np.testing.assert_array_equal(model.rollout(X, available=mask).order, by_name)
+    with pytest.raises(ValueError, match="must be the features"):
+        model.rollout(X, available=frame.rename(columns={"age": "years"}))
 
 
 @pytest.mark.parametrize("which", ["available", "known"])

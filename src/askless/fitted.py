@@ -36,6 +36,7 @@ from askless.core.candidates import candidates_after
 from askless.core.costs import checked_price
 from askless.core.stopping import as_rules, check_rules
 from askless.encoding import Encoder
+from askless.hints import listed
 from askless.tables import row_chunks, take_rows
 
 __all__ = ["FittedModel", "checked_budget"]
@@ -219,17 +220,29 @@ class FittedModel:
                 f"{name} is a mapping; give a list, such as {list(mask)}: the values come from the table"
             )
         shape = (n_rows, len(self.schema))
-        if not hasattr(mask, "shape") and all(isinstance(item, str) for item in mask):
+        if isinstance(mask, Iterator):
+            mask = list(mask)
+        if not hasattr(mask, "columns") and np.ndim(mask) < 2 and all(isinstance(item, str) for item in mask):
             row = np.zeros(len(self.schema), dtype=bool)
             row[[self.schema.index(item) for item in mask]] = True
             return np.broadcast_to(row, shape)
-        array = np.asarray(mask)
+        array = np.asarray(_in_order(mask, name, self.schema))
         if array.dtype != bool or array.shape != shape:
             raise ValueError(
                 f"{name} must be a boolean array of shape {shape} or a list of feature names; "
                 f"it is {array.dtype} of shape {array.shape}"
             )
         return array
+
+
+def _in_order(mask: Any, name: str, schema: Schema) -> Any:
+    """A frame's columns in the order of the features, which they must name; what has no names as it is."""
+    columns = list(getattr(mask, "columns", ()))
+    if not any(isinstance(column, str) for column in columns):
+        return mask
+    if sorted(map(str, columns)) != sorted(schema.names):
+        raise ValueError(f"the columns of {name} are {listed(columns)}; they must be the features")
+    return mask[list(schema.names)]
 
 
 def checked_budget(max_features: Any, n_features: int) -> int:

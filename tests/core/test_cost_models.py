@@ -48,6 +48,13 @@ def test_other_prices_in_the_same_panels():
     assert cost_model(PerFeature({"f3": 0}), SCHEMA, BLOOD).by_feature.tolist() == [1, 1, 1, 0]
 
 
+def test_prices_by_name_leave_the_others_as_they_were_fitted():
+    fitted = PerFeature([5.0, 6.0, 7.0, 8.0])
+    assert cost_model({"f1": 1.0}, SCHEMA, fitted).by_feature.tolist() == [5, 1, 7, 8]
+    with pytest.raises(ValueError, match="not known by name"):
+        cost_model({"f1": 1.0}, SCHEMA, Depends(lambda state: np.ones(4)))
+
+
 @pytest.mark.parametrize(
     ("prices", "panels", "message"),
     [

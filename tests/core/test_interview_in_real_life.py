@@ -79,6 +79,14 @@ def test_a_panel_opens_by_asking_not_by_telling():
     assert {c.name: c.price for c in talk.candidates}["b"] == 0.5
 
 
+def test_what_was_told_opens_a_panel_once_it_is_asked_after_all():
+    told, asked = interview(costs=BLOOD), interview(costs=BLOOD)
+    told.tell("a", 1)
+    for talk in (told, asked):
+        talk.record({"a": 0, "b": 1})
+    assert told.cost == asked.cost
+
+
 def test_candidates():
     talk = interview(PerFeature(PRICES))
     information = PROBLEM.cmi(PROBLEM.empty())[0]

@@ -47,6 +47,17 @@ def test_rates_of_panels_follow_what_was_asked(make_problem):
     assert_allclose(static_rates(problem, [0]), rates[0].numpy())
 
 
+def test_a_checkpoint_of_other_panels_is_of_another_fit(make_problem):
+    """Both charge the same for the first question and once everything was asked."""
+    problem = make_problem((1, 1, 1, 1))
+    prices, names = dict.fromkeys(("f0", "f1", "f2", "f3"), 4.0), ("f0", "f1", "f2", "f3")
+    one = Panels(prices, {"all": dict.fromkeys(names, 1.0)})
+    two = Panels(prices, {"left": dict.fromkeys(names[:2], 1.0), "right": dict.fromkeys(names[2:], 1.0)})
+    fits = [replace(problem, costs=panels.bound(problem.schema)) for panels in (one, two, one)]
+    first, second, again = (Greedy()._fingerprint(fit, 0) for fit in fits)
+    assert first == again != second
+
+
 def test_no_price_flatters_a_loss():
     assert gain_per_price(np.array([0.2, -0.2]), np.array([3.0, 3.0])).tolist() == pytest.approx([0.6, -0.2])
 

@@ -289,7 +289,11 @@ class Interview:
         postponed = now.postponed
         if postponed:
             postponed = tuple(i for i in postponed if i != index)
-        given = now.given if paid or now.state.asked[0, index] else (*now.given, index)
+        given = now.given
+        if paid and given:  # what was told is paid for once it is asked after all
+            given = tuple(i for i in given if i != index)
+        elif not paid and not now.state.asked[0, index]:
+            given = (*given, index)
         happened = (action, index, value, price)
         count, spent = now.count + paid, now.spent + price
         return Moment(state, now.output, count, spent, ceiling, left, postponed, given, happened)

@@ -86,7 +86,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """Stands for the data and the settings of a fit."""
         import torch
 
-        from askless.training import static_rates
+        from askless.training import some_prices
         from askless.training.checkpoint import CHECKPOINT_FORMAT
 
         settings = {
@@ -95,7 +95,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
             "seed": seed,
             "schema": repr(problem.schema),
             "task": [problem.task, problem.n_classes, problem.max_features, problem.missing],
-            "prices": [static_rates(problem, asked).tolist() for asked in ([], list(range(len(problem.schema))))],
+            "prices": some_prices(problem).tolist(),
             "shapes": [problem.train.x.shape, problem.valid.x.shape],
         }
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())

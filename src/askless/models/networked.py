@@ -128,7 +128,8 @@ class NetPredictor:
             factor = self.scale if temperature is None else self.scale * temperature
             return np.array([exp(0.5 * self.log_variance.of_one(state.known[0], mean.item())) * factor])
         xp = array_namespace(mean)
-        spread = xp.reshape(xp.exp(0.5 * self.log_variance(state.known, mean[..., 0])) * self.scale, (-1, 1))
+        log_variance = xp.astype(self.log_variance(state.known, mean[..., 0]), xp.float64)
+        spread = xp.reshape(xp.exp(0.5 * log_variance) * self.scale, (-1, 1))
         return or_else(np.asarray([self.scale]), spread if temperature is None else spread * temperature, state)[:, 0]
 
     def _outputs(self, state: State) -> Array:

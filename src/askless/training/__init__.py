@@ -18,7 +18,7 @@ from askless.training.predictor import (
     new_predictor,
     train_predictor,
 )
-from askless.training.prices import gain_per_price, paid_sets, price_rates, static_rates
+from askless.training.prices import gain_per_price, paid_sets, price_rates, some_prices, static_rates
 from askless.training.progress import Progress, progress_bar
 from askless.training.subsets import (
     Sampler,
@@ -72,6 +72,7 @@ __all__ = [
     "revealed",
     "seldom_validated",
     "some_rows",
+    "some_prices",
     "static_rates",
     "train",
     "train_predictor",

@@ -13,10 +13,19 @@ from askless.training.chains import States
 from askless.training.data import Problem
 from askless.training.subsets import Sampler
 
-__all__ = ["affordable", "gain_per_price", "paid_sets", "price_rates", "static_rates", "with_little_money"]
+__all__ = [
+    "affordable",
+    "gain_per_price",
+    "paid_sets",
+    "price_rates",
+    "some_prices",
+    "static_rates",
+    "with_little_money",
+]
 
 FREE = 0.1  # what is free counts as this share of the lowest price, so that a ratio to it is a number
 TEMPER = 0.5  # a full ratio buys many cheap answers, whose small gains are mostly noise
+PROBES = 64  # states
 SHORT = 0.3  # share of the training states that cannot pay for everything
 
 
@@ -41,6 +50,14 @@ def static_rates(problem: Problem, asked: list[int]) -> np.ndarray:
     mask[0, asked] = True
     x = np.zeros((1, problem.schema.n_columns), dtype=np.float32)
     return _rates(problem, np.asarray(problem.costs.prices(State(x, mask, np.zeros_like(mask))))[0])
+
+
+def some_prices(problem: Problem) -> np.ndarray:
+    """(PROBES, features) what questions cost in some random states: enough to tell two cost models apart."""
+    rng = np.random.default_rng(0)
+    cases = problem.train[np.arange(PROBES) % len(problem.train)]
+    asked = rng.random(cases.present.shape) < rng.random((PROBES, 1))
+    return np.asarray(problem.costs.prices(State.of(cases, problem.schema.column_feature, asked)))
 
 
 def gain_per_price(gain: np.ndarray, rates: np.ndarray) -> np.ndarray:

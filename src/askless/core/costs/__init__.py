@@ -44,7 +44,12 @@ def cost_model(costs: Costs | None, schema: Schema, fitted: CostModel | None = N
     if isinstance(costs, Mapping):
         if isinstance(fitted, Panels):
             return fitted.changed(costs).bound(schema)
-        return PerFeature(named_prices(costs, schema, schema.prices))
+        if fitted is not None and not isinstance(fitted, PerFeature):
+            raise ValueError(
+                f"the model was fitted with {fitted!r}, whose other prices are not known by name; give a cost model"
+            )
+        before = schema.prices if fitted is None else fitted.bound(schema).by_feature
+        return PerFeature(named_prices(costs, schema, before))
     chosen: Any = fitted if costs is None else costs
     if not hasattr(chosen, "prices"):
         raise ValueError(f"costs is {costs!r}; it must be a mapping from names to prices, or a cost model")

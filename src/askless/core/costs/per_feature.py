@@ -34,7 +34,7 @@ class PerFeature:
     @property
     def equal(self) -> bool:
         """Whether all features cost the same, so that prices change no choice."""
-        return bool(np.all(self.by_feature == self.by_feature[0])) and self.by_feature[0] > 0
+        return len(set(self.by_feature.tolist())) == 1 and self.by_feature[0] > 0
 
     def bound(self, schema: Schema) -> PerFeature:
         """The prices of a schema's features."""
