@@ -72,7 +72,7 @@ class TestAuroc:
 
     @pytest.mark.parametrize("classes", [2, 3])
     def test_one_class_only_is_an_error(self, classes):
-        with pytest.raises(ValueError, match="AUROC is undefined: all 4 values of y are 1"):
+        with pytest.raises(ValueError, match="AUROC is undefined: all 4 values of y are the same"):
             auroc([1] * 4, np.full((4, classes), 1 / classes))
 
 

@@ -28,10 +28,12 @@ def learn_encoder(
     costs: Mapping[str, float] | None,
     grid: Grid | None = None,
     seed: int,
+    numbers: np.ndarray | None = None,
 ) -> Encoder:
     """An encoder learned from the given rows (increasing), or from a random sample of them where they are many.
 
-    With a `grid` the rows are images.
+    With a `grid` the rows are images. `numbers` (n,) say where the table's rows stand in a larger one, for errors to
+    name.
     """
     if len(rows) > SAMPLE:
         drawn = np.random.default_rng(seed).choice(len(rows), SAMPLE, replace=False, shuffle=False)
@@ -40,8 +42,8 @@ def learn_encoder(
     part = table if whole else take_rows(table, rows)
     if grid is not None:
         return ImageEncoder.fit(part, grid, costs)
-    numbers: Any = rows
-    return TableEncoder.fit(part, groups=groups, costs=costs, row_numbers=numbers)
+    named: Any = rows if numbers is None else numbers[rows]
+    return TableEncoder.fit(part, groups=groups, costs=costs, row_numbers=named)
 
 
 def rows_at_once(encoder: Encoder) -> int:

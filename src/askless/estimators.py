@@ -101,6 +101,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             kept, held = holdout(y[rows], self.validation_fraction, self._task == "classification", seed)
             X_valid, y_valid, rows, held = X, y, rows[kept], rows[held]
         else:
+            if not isinstance(validation, tuple | list) or len(validation) != 2:
+                raise ValueError(f"validation is a {type(validation).__name__}; it must be a pair, (X, y)")
             X_valid = table_again(self, validation[0])
             y_valid = self._encode_target(validation[1], len(X_valid), known_classes=True)
             held = np.arange(len(X_valid))

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -44,3 +46,26 @@ def test_labels_of_another_type_are_the_same_labels(run, tmp_path):
     path = tmp_path / "t.csv"
     frame.assign(y=frame["y"].astype(float)).to_csv(path, index=False)
     assert run("evaluate", model, path, "--target", "y").code == 0
+
+
+def test_rows_of_one_class_have_an_accuracy(run, model, tmp_path):
+    frame = messy_frame()
+    frame[frame["ill"] == "yes"].to_csv(tmp_path / "one.csv", index=False)
+    words = ["evaluate", model, tmp_path / "one.csv", "--target", "ill"]
+    assert run(*words, "--metric", "accuracy").code == 0
+    assert "AUROC is undefined: all" in run(*words).complaint
+
+
+def test_a_feature_is_no_target(run, table, model):
+    assert "'age' is a feature of the model" in run("evaluate", model, table, "--target", "age").complaint
+
+
+def test_files_are_written_though_nobody_reads_on(table, model, tmp_path):
+    numbers = tmp_path / "n.json"
+    words = ["evaluate", model, table, "--target", "ill", "--json", numbers]
+    command = [sys.executable, "-m", "askless", *map(str, words)]
+    reader = subprocess.Popen(["true"], stdin=subprocess.PIPE)
+    reader.wait()
+    subprocess.run(command, stdout=reader.stdin, timeout=120, check=False)
+    reader.stdin.close()
+    assert json.loads(numbers.read_text())["rows"] == 160

@@ -154,3 +154,57 @@ def test_lines_that_end_too_early_are_told(cut, told, run, tmp_path):
     data.write_text("\n".join(lines[:7]) + "\n" + "\n".join(lines[8:50]) + "\n" + "\n".join(lines[51:]))
     result = run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", tmp_path / "m.askless")
     assert "before the last column" not in result.out
+
+
+def test_sodium_is_no_missing_value(run, tmp_path):
+    ions = ["Na", "K", "Cl"] * 40
+    frame = simple().assign(ion=ions, salt=["Na", "KCl", "NaN"] * 40)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ["fit", tmp_path / "t.csv", "--target", "ion", "-o", tmp_path / "m.askless", *QUICK, "--method", "greedy"]
+    result = run(*words)
+    assert result.code == 0, result.err
+    model = read_model(tmp_path / "m.askless")
+    assert model.classes == ("Cl", "K", "Na")
+    assert model.schema.features[model.schema.index("salt")].choices == ("KCl", "Na")
+
+
+def test_a_column_without_a_name_is_told(run, tmp_path):
+    frame = simple()
+    frame.columns = ["height", "", "tall"]
+    frame.to_csv(tmp_path / "t.csv")
+    result = run("fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless", *QUICK)
+    assert "column 3 of" in result.out  # the first has pandas' row numbers, which nobody wants to be told of
+    assert "has no name and is left out" in result.out
+
+
+def test_the_row_of_a_bad_cell_is_that_of_the_file(run, tmp_path):
+    frame = simple().astype({"height": object})
+    frame.loc[:9, "tall"] = None
+    frame.loc[29, "height"] = "bad"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ["fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless", "--drop-missing-target"]
+    assert "column 'height', row 29 (counting from 0)" in run(*words).complaint
+
+
+def test_classes_of_a_row_each_leave_nothing_to_score_on(run, tmp_path):
+    frame = simple(40).assign(tall=[f"case {i % 20}" for i in range(40)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    result = run("fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless", *QUICK)
+    assert result.code == 0, result.err
+    assert "no score: there are too few rows" in result.out
+
+
+@pytest.mark.parametrize(("separator", "named"), [("|", "'|'"), (" ", "' '")])
+def test_other_separators_are_named(run, tmp_path, model, separator, named):
+    simple().to_csv(tmp_path / "t.csv", index=False, sep=separator)
+    for words in (
+        ("fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless"),
+        ("predict", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv"),
+    ):
+        assert f"separated by {named}" in run(*words).complaint
+
+
+def test_advice_for_sixteen_bits(run, tmp_path):
+    simple().to_csv(tmp_path / "t.csv", index=False, encoding="utf-16")
+    words = ["fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless"]
+    assert "iconv -f utf-16" in run(*words).complaint

@@ -72,6 +72,20 @@ def test_what_is_kept_is_as_it_was_written(run, table, model, tmp_path):
     assert found["prediction"].tolist() == predicted(tmp_path / "p.csv")["prediction"].tolist()
 
 
+def test_whole_numbers_stay_whole_beside_missing_ones(run, model, tmp_path):
+    """In a Parquet file; also where they have more digits than a fraction holds, and whatever the chunks."""
+    ids = [2**53 + 1 + 2 * i for i in range(160)]
+    ids[150] = None
+    frame = messy_frame().assign(id=pd.array(ids, dtype="Int64"))
+    frame.to_parquet(tmp_path / "t.parquet")
+    for rows in (100, 1000):
+        words = ["predict", model, tmp_path / "t.parquet", "-o", tmp_path / "o.csv", "--keep", "id"]
+        result = run(*words, "--chunk-rows", rows)
+        assert result.code == 0, result.err
+        found = pd.read_csv(tmp_path / "o.csv", dtype=str, keep_default_na=False)["id"].tolist()
+        assert found == ["" if each is None else str(each) for each in ids]
+
+
 def test_columns_of_what_cannot_be_had_may_lack(run, table, model, tmp_path):
     lacking = tmp_path / "lacking.csv"
     pd.read_csv(table, dtype=str, keep_default_na=False).drop(columns=["high", "low"]).to_csv(lacking, index=False)

@@ -6,6 +6,7 @@ What a column holds must not depend on the chunk of rows that is read: columns o
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import re
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from askless.cli.chunks import Chunk
-from askless.encoding.cells import DECIMAL_COMMA, THOUSANDS, composed
+from askless.encoding.cells import DECIMAL_COMMA, MISSING_TEXT, THOUSANDS, composed
 from askless.exceptions import TableError
 
 if TYPE_CHECKING:
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
 __all__ = ["CsvTable"]
 
 SEPARATORS = (",", ";", "\t")
+OTHER_SEPARATORS = ("|", " ")  # of which a table of one column may have been meant to have more
 LOOK_AT = 1000  # rows, to see how numbers are written
 RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")  # as pandas says it
 PADDED = re.compile(r"[-+]?0\d+")
-# As the encoder sees it (but for Excel's #N/A); "None" may well be a category.
-MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null", "Null", "?"]
 
 
 class CsvTable:
@@ -43,13 +43,18 @@ class CsvTable:
         """`missing` are words for no value; `names` are wanted: accents of theirs may be written in two ways."""
         self.path = path
         self._wanted = {composed(name): name for name in names}
-        self._missing = [*MISSING, *missing]
+        self._missing = [*MISSING_TEXT, *missing]
         self._gzipped = path.endswith(".gz")
 
     @property
     def names(self) -> list[str]:
         """The columns, but for those without a name: these are row numbers that a program wrote."""
         return [name for name in self._header[0] if name]
+
+    @property
+    def nameless(self) -> list[int]:
+        """The places, from 1 on, of columns without a name, but for the first, where programs write row numbers."""
+        return [place for place, name in enumerate(self._header[0], start=1) if not name and place > 1]
 
     def read(self, columns: Collection[str] | None = None, text: Collection[str] = ()) -> pd.DataFrame:
         """The whole table, or those of the columns that it has; those in `text` are not turned into numbers."""
@@ -168,6 +173,12 @@ class CsvTable:
         twice = [name for name, times in Counter(filter(None, names)).items() if times > 1]
         if twice:
             raise TableError(f"{self.path}: several columns have the same name: {', '.join(map(repr, twice))}")
+        alone = len(names) == 1 and names[0] not in self._wanted.values()
+        if alone and (other := next((each for each in OTHER_SEPARATORS if each in names[0]), None)):
+            raise TableError(
+                f"{self.path}: its columns seem to be separated by {other!r} ({names[0]!r}); commas, semicolons and "
+                "tabs are read"
+            )
         return names, separator
 
     def _called(self, name: str) -> str:
@@ -187,10 +198,11 @@ class CsvTable:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)
                 yield
-        except UnicodeDecodeError:
+        except UnicodeDecodeError as error:
+            wide = error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
             raise TableError(
                 f"{self.path} is not a CSV file in UTF-8; save it as one (in Excel: CSV UTF-8), or convert it: "
-                "iconv -f cp1252 -t utf-8"
+                f"iconv -f {'utf-16' if wide else 'cp1252'} -t utf-8"
             ) from None
         except (csv.Error, pd.errors.ParserError, pd.errors.ParserWarning) as error:
             if ragged := RAGGED.search(str(error)):

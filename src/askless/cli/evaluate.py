@@ -71,17 +71,17 @@ def run(args: argparse.Namespace) -> None:
     unseen.look(X)
     unseen.tell()
     scores = score(trajectory, y, metric)
+    if numbers is not None:  # before anything is printed: nobody may be reading on
+        _write_json(numbers, scores, trajectory, args)
+    if plot is not None:
+        _draw(plot, scores)
     console = make_console()
     say(console, f"{args.model} on {count(scores.n_rows, 'row')} of {args.data}:")
     console.print(score_table(scores))
     console.print(spending_table(trajectory))
     console.print(most_asked(trajectory))
-    if numbers is not None:
-        _write_json(numbers, scores, trajectory, args)
-        say(console, f"wrote {numbers}")
-    if plot is not None:
-        _draw(plot, scores)
-        say(console, f"wrote {plot}")
+    for written in filter(None, (numbers, plot)):
+        say(console, f"wrote {written}")
 
 
 def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray]:
@@ -94,6 +94,8 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray
     if target is None:
         raise ValueError("--target: name the column that holds the truth; the model does not know it")
     check_columns([target], table.names, "--target", args.data)
+    if target in model.schema.all_names:
+        raise ValueError(f"--target: {target!r} is a feature of the model")
     needed, text = for_model(model, table)
     frame = table.read(needed | {target}, text)
     X, y, _ = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)

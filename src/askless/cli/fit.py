@@ -162,7 +162,7 @@ def run(args: argparse.Namespace) -> None:
     say(console, f"trained on {count(len(train), 'row')} in {time.perf_counter() - start:.0f} s; saved {output}")
     if (why := job.estimator.model_.summary.get("why")) is not None:
         say(console, f"kept the best of several methods: {why}")
-    if _report(console, job, train, test):
+    if _report(console, job, train, test, held_out=args.test_fraction > 0.0):
         say(console, f"next: askless ask {quoted(output)}", style="dim")
 
 
@@ -187,6 +187,9 @@ def _remarks_on_lines(X: pd.DataFrame, args: argparse.Namespace) -> Iterator[str
     source = open_table(args.data, args.na)
     if not isinstance(source, CsvTable):
         return
+    if source.nameless:
+        places = ", ".join(map(str, source.nameless))
+        yield f"column {places} of {args.data} has no name and is left out; give it one if it is to be asked for"
     if (told := _short_lines(source, X)) is not None:
         yield f"{told}: what lacks counts as missing"
     numbers = [str(name) for name in X if X[name].dtype.kind in "iuf"]
@@ -218,7 +221,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
     costs, groups = read_prices(args.costs, args.panels), read_groups(args.groups)
     stopping, precedence = read_stop(args.stop), read_precedence(args.precedence)
     method = configured_method(args.method, args.set)
-    X, y, dropped = _read(args, args.data)
+    X, y, rows, dropped = _read(args, args.data)
     if args.task != "auto":
         task, why = args.task, "--task says so"
     else:
@@ -232,7 +235,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
     how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
     estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **how)
     try:
-        schema = _check_whole(X, groups, costs, precedence, args.seed)
+        schema = _check_whole(X, rows, groups, costs, precedence, args.seed)
     except CellError as error:
         raise TableError(
             f"{args.data}: {error} (--na WORD reads a word as missing, --category COL a column as categories, "
@@ -252,8 +255,10 @@ def _keep_what_was_said(job: _Job, args: argparse.Namespace) -> None:
     job.estimator.model_ = replace(model, descriptions=kept, settings=model.settings | {"na": args.na})
 
 
-def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, precedence: Any, seed: int) -> Schema:
-    """Let errors name the rows of the whole table, not of the part that is trained on; warnings come later."""
+def _check_whole(
+    X: pd.DataFrame | ParquetTable, rows: np.ndarray, groups: Any, costs: Any, precedence: Any, seed: int
+) -> Schema:
+    """Let errors name the rows of the file, not of the part that is trained on; warnings come later."""
     import warnings
 
     import numpy as np
@@ -266,16 +271,16 @@ def _check_whole(X: pd.DataFrame | ParquetTable, groups: Any, costs: Any, preced
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         named, model = split_costs(costs)
-        encoder = learn_encoder(X, np.arange(len(X)), groups=groups, costs=named, seed=seed)
+        encoder = learn_encoder(X, np.arange(len(X)), groups=groups, costs=named, seed=seed, numbers=rows)
         cost_model(None, encoder.schema, model)
         Precedence.of(precedence, encoder.schema)
-        for rows, part in row_chunks(X, rows_at_once(encoder)) if len(X) > SAMPLE else ():
-            encoder.transform(part, range(rows.start, rows.stop))
+        for some, part in row_chunks(X, rows_at_once(encoder)) if len(X) > SAMPLE else ():
+            encoder.transform(part, rows[some].tolist())
     return encoder.schema
 
 
-def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTable, pd.Series, int]:
-    """The features, the target, and how many rows had none."""
+def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTable, pd.Series, np.ndarray, int]:
+    """The features, the target, which rows of the file these are, and how many had no target."""
     from askless.cli.tables import ParquetFile, check_columns, open_table
 
     if args.target in (*args.drop, *args.category):
@@ -291,27 +296,30 @@ def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTa
     return _in_memory(args, source)
 
 
-def _in_memory(args: argparse.Namespace, source: CsvTable | ParquetFile) -> tuple[pd.DataFrame, pd.Series, int]:
+def _in_memory(
+    args: argparse.Namespace, source: CsvTable | ParquetFile
+) -> tuple[pd.DataFrame, pd.Series, np.ndarray, int]:
     from askless.cli.tables import CsvTable, as_category
     from askless.cli.target import split_target
     from askless.exceptions import TableError
 
     frame = source.read([name for name in source.names if name not in args.drop], args.category)
     try:
-        X, y, dropped = split_target(frame, args.target, source.path, drop_missing=args.drop_missing_target)
+        X, y, rows = split_target(frame, args.target, source.path, drop_missing=args.drop_missing_target)
     except TableError as error:
         if isinstance(source, CsvTable) and (told := _short_lines(source, frame)) is not None:
             raise TableError(f"{error}; {told}") from None
         raise
-    return X.assign(**{name: as_category(X[name]) for name in args.category if name in X}), y, dropped
+    X = X.assign(**{name: as_category(X[name]) for name in args.category if name in X})
+    return X, y, rows, len(frame) - len(rows)
 
 
-def _left_in_file(args: argparse.Namespace, source: ParquetFile) -> tuple[ParquetTable, pd.Series, int]:
+def _left_in_file(args: argparse.Namespace, source: ParquetFile) -> tuple[ParquetTable, pd.Series, np.ndarray, int]:
     from askless.cli.target import known_target
 
     table = source.table(categories=args.category)
     rows, y = known_target(table.column(args.target), source.path, drop_missing=args.drop_missing_target)
-    return table.drop(args.target, *args.drop).take(rows), y, len(table) - len(rows)
+    return table.drop(args.target, *args.drop).take(rows), y, rows, len(table) - len(rows)
 
 
 def _target(y: pd.Series, task: str, path: str) -> np.ndarray:
@@ -331,7 +339,7 @@ def _split(job: _Job, args: argparse.Namespace) -> tuple[_Rows, _Rows | None]:
     stratify = job.task == "classification"
     strata = np.unique(job.rows.y.astype(str), return_inverse=True)[1] if stratify else job.rows.y
     kept, held = holdout(strata, args.test_fraction, stratify, args.seed)
-    if len(kept) == len(job.rows):  # too few rows to hold any out
+    if len(kept) == len(job.rows):  # too few rows, or of some classes, to hold any out
         return job.rows, None
     return job.rows.take(kept), job.rows.take(held)
 
@@ -344,14 +352,14 @@ def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame | Par
 
     if args.validation is None:
         return None
-    X, y, _ = _read(args, args.validation)
+    X, y, _, _ = _read(args, args.validation)
     if job.task == "regression":
         return X, _target(y, job.task, args.validation)
     classes = np.unique(job.rows.y)
     return X, classes[class_codes(y, classes.tolist(), args.validation)]
 
 
-def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> bool:
+def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None, *, held_out: bool) -> bool:
     """Say how good the model is on rows it has not seen, and what it asks; whether it can be used."""
     from askless.cli.scores import choose_metric, gives_away, most_asked, score, score_table, spending_table
     from askless.exceptions import TruthError
@@ -361,6 +369,8 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None) -> bo
     except TruthError as error:  # a control for experiments, which can be saved but not used
         say(console, f"no score: {error}")
         return False
+    if test is None and held_out:
+        say(console, "no score: there are too few rows, for as many classes, to keep some of each apart")
     if test is not None:
         say(console, f"\nScore on {count(len(test), 'row')} that training did not see:")
         try:

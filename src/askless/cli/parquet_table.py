@@ -39,5 +39,7 @@ class ParquetFile:
     ) -> Iterator[Chunk]:
         """The table in chunks of at most `rows` rows, with those of the columns that it has; and `keep`."""
         table = ParquetTable(self.path, [name for name in self.names if name in columns or name in keep])
-        for place, frame in table.chunks(rows):
-            yield Chunk(frame, place.start, place.stop / max(1, len(table)), frame[list(keep)])
+        for place, part in table.arrow_chunks(rows):
+            # As they are: beside missing ones, pandas would make fractions of whole numbers.
+            written = part.select(list(keep)).to_pandas(ignore_metadata=True, integer_object_nulls=True)
+            yield Chunk(table.frame(part), place.start, place.stop / max(1, len(table)), written)

@@ -62,7 +62,10 @@ def score(trajectory: Trajectory, y: np.ndarray, metric: Metric) -> Scores:
     if beside is metric:
         beside = metrics.metric(MAIN[metric.task])
     frame = metrics.curve(trajectory, y, metric, interval=INTERVAL, n_boot=RESAMPLES)
-    frame["beside"] = metrics.curve(trajectory, y, beside)["score"]
+    try:
+        frame["beside"] = metrics.curve(trajectory, y, beside)["score"]
+    except ValueError:  # AUROC of one class
+        frame["beside"] = np.nan
     frame["cost"] = trajectory.cost.mean(axis=0)
     return Scores(metric, beside, frame, len(trajectory))
 
@@ -87,7 +90,8 @@ def score_table(scores: Scores) -> Table:
     table = make_table(*names, *(["mean cost"] if priced else []), numbers=range(len(names) + priced))
     for i in shown_budgets(len(frame) - 1):
         row = frame.iloc[i]
-        cells = [f"{row.budget:.0f}", f"{row.score:.3f}", f"{row.low:.3f} to {row.high:.3f}", f"{row.beside:.3f}"]
+        cells = [f"{row.budget:.0f}", f"{row.score:.3f}", f"{row.low:.3f} to {row.high:.3f}"]
+        cells.append("" if np.isnan(row.beside) else f"{row.beside:.3f}")
         table.add_row(*cells, *([f"{row.cost:.1f}"] if priced else []))
     return table
 

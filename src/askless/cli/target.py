@@ -20,11 +20,11 @@ MOST_CLASSES = 20  # of whole numbers; more of them are taken for a quantity
 
 def split_target(
     frame: pd.DataFrame, target: str, path: str, *, drop_missing: bool
-) -> tuple[pd.DataFrame, pd.Series, int]:
-    """The features, the target, and how many rows without a target were dropped."""
+) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
+    """The features and the target of the rows that have one, and which rows these are."""
     check_columns([target], list(frame.columns), "--target", path)
     rows, y = known_target(frame[target], path, drop_missing=drop_missing)
-    return frame.iloc[rows].reset_index(drop=True).drop(columns=target), y, len(frame) - len(rows)
+    return frame.iloc[rows].reset_index(drop=True).drop(columns=target), y, rows
 
 
 def known_target(values: pd.Series, path: str, *, drop_missing: bool) -> tuple[np.ndarray, pd.Series]:

@@ -46,7 +46,8 @@ WITH_UNIT = re.compile(r"[-+]?[€$£¥]\s*[-+]?\d[\d.,]*|[-+]?\d[\d.,]*\s*[€$
 WITH_LETTERS = re.compile(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,4}(?:/[^\W\d_]{1,4})?)")  # 70 kg, 120mmHg, 5 mg/dl
 
 DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
-MISSING_TEXT = frozenset({"", "na", "n/a", "<na>", "nan", "null", "?"})  # after strip() and casefold()
+# After strip(). Words are small or in capitals, for "Na" is sodium; "None" may well be a category.
+MISSING_TEXT = frozenset({"", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null", "?"})
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
 _DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 PLAIN = frozenset({str, int, float, bool})  # types of cells that need no second look
@@ -67,7 +68,7 @@ def is_missing(cell: Any) -> bool:
     [True, True, True, True, True, False, False, False]
     """
     if isinstance(cell, str):
-        return cell.strip().casefold() in MISSING_TEXT
+        return cell.strip() in MISSING_TEXT
     if isinstance(cell, (float, np.floating)):
         return bool(cell != cell)
     if isinstance(cell, Decimal):

@@ -42,7 +42,7 @@ def _metric(task: str, label: str, *, greater_is_better: bool) -> Callable[[Weig
             truth, given = checked(task, y, predictions)
             value = float(weighted(truth, given, np.ones((1, len(truth))))[0])
             if np.isnan(value):
-                raise ValueError(f"{label} is undefined: all {len(truth)} values of y are {truth[0]}")
+                raise ValueError(f"{label} is undefined: all {len(truth)} values of y are the same")
             return value
 
         vars(score).update(task=task, label=label, greater_is_better=greater_is_better, weighted=weighted)

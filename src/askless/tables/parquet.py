@@ -92,21 +92,25 @@ class ParquetTable:
     def read(self) -> pd.DataFrame:
         """The table, in memory."""
         parts = list(self._batches(BATCH))
-        return self._frame(_joined(parts) if parts else self._nothing())
+        return self.frame(_joined(parts) if parts else self._nothing())
 
     def chunks(self, size: int) -> Iterator[tuple[slice, pd.DataFrame]]:
         """The table in runs of `size` rows, the last one of what is left; an empty table is one empty run."""
+        return ((place, self.frame(table)) for place, table in self.arrow_chunks(size))
+
+    def arrow_chunks(self, size: int) -> Iterator[tuple[slice, Any]]:
+        """The same runs as pyarrow's tables."""
         parts: list[Any] = []
         start = count = 0
         for batch in self._batches(min(size, BATCH)):
             parts.append(batch[: size - count])
             count += len(parts[-1])
             if count == size:
-                yield slice(start, start + size), self._frame(_joined(parts))
+                yield slice(start, start + size), _joined(parts)
                 start, rest = start + size, batch[len(parts[-1]) :]
                 parts, count = [rest], len(rest)
         if count or len(self) == 0:
-            yield slice(start, start + count), self._frame(_joined(parts) if parts else self._nothing())
+            yield slice(start, start + count), _joined(parts) if parts else self._nothing()
 
     def _batches(self, size: int) -> Iterator[Any]:
         """The rows as record batches of at most `size`; row groups without any of the rows are not read."""
@@ -133,8 +137,8 @@ class ParquetTable:
             yield run, int(starts[run[0]])
             needed = needed[len(run) :]
 
-    def _frame(self, table: Any) -> pd.DataFrame:
-        """What pyarrow read, as pandas has it, with the columns in order."""
+    def frame(self, table: Any) -> pd.DataFrame:
+        """A run as pandas has it, with the columns in order."""
         table = table.select(self.column_names)
         for name in self.categories:
             column = table[name]
