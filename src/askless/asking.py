@@ -109,7 +109,8 @@ class Asking:
             so on, as for `rollout`. Use the rule with the same ones: `rollout(X, stopping=[rule, *others])`.
         """
         check_is_fitted(self, "model_")
-        check_rules((rule := Certified(risk, confidence),), self._task)
+        rule = Certified(risk, confidence)
+        check_rules((rule,), self._task, stored=self.model_.reference is not None)
         beside = self.model_.stopping if stopping is None else as_rules(stopping)
         others = [other for other in beside if not isinstance(other, Certified)]
         table = table_again(self, X)

@@ -162,9 +162,9 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"validation_fraction is {self.validation_fraction!r}; it must be between 0 and 1")
         if self.max_features is not None:
             checked_budget(self.max_features, 1)
-        check_rules(as_rules(self.stopping), self._task)
         if not is_integer(self.reference_rows) or self.reference_rows < 0:
             raise ValueError(f"reference_rows is {self.reference_rows!r}; it must be an integer of at least 0")
+        check_rules(as_rules(self.stopping), self._task, stored=self.reference_rows > 0)
         checked_precedence(self.precedence)
         return find_method(self.method).check()
 

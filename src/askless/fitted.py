@@ -197,7 +197,7 @@ class FittedModel:
     ) -> tuple[StoppingRule, ...]:
         budget = self.max_features if max_features is None else checked_budget(max_features, len(self.schema))
         rules = self.stopping if stopping is None else as_rules(stopping)
-        check_rules(rules, self.task)
+        check_rules(rules, self.task, stored=self.reference is not None)
         return (*rules, MaxFeatures(budget))
 
     def _chunks(self, table: Any, first_row: int) -> Iterator[tuple[slice, Cases]]:

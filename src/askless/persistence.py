@@ -149,7 +149,7 @@ def _verified(path: Path) -> bytes:
     """The file's bytes, if they are those that were written."""
     try:
         if not path.is_file():
-            raise ModelFileError(f"there is no file {path}")
+            raise ModelFileError(f"{path} is a folder" if path.is_dir() else f"there is no file {path}")
         if path.stat().st_size > LARGEST:
             raise ModelFileError(f"{path} is too large to be a model file")
         content = path.read_bytes()

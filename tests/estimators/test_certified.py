@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from askless import DynamicClassifier, load
+from askless import DynamicClassifier, DynamicRegressor, load
 from askless.certification import held_for_proof
-from askless.core.stopping import Certified, Confidence, MaxCost, MaxFeatures
+from askless.core.stopping import Certified, Confidence, DecisionStable, MaxCost, MaxFeatures
 from askless.exceptions import CertificationWarning, TableError
 from askless.methods import Greedy
 
@@ -108,6 +108,21 @@ def test_a_bad_cell_is_found_before_training_wherever_it_is():
     X.loc[proof[3], name] = "many"
     with pytest.raises(TableError, match=rf"column {name!r}, row {proof[3]} "):
         DynamicClassifier(method=Never(), stopping=Certified(0.1), random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"stopping": DecisionStable(), "reference_rows": 0}, "stored rows"),
+        ({"stopping": MaxCost(3) & DecisionStable(), "reference_rows": 0}, "stored rows"),
+    ],
+)
+def test_a_rule_that_cannot_be_used_is_an_error_before_training(settings, words):
+    with pytest.raises(ValueError, match=words):
+        DynamicClassifier(method=Never(), **settings).fit(*table(60))
+    X, y = table(60)
+    with pytest.raises(ValueError, match="tolerance"):
+        DynamicRegressor(method=Never(), stopping=DecisionStable()).fit(X, (y == "yes").astype(float))
 
 
 class Never(type(QUICK)):

@@ -113,6 +113,7 @@ BAD = [
     ({"answers": {"blood pressure": {"sistolic": 1}}}, "answers.blood pressure", "did you mean 'systolic'"),
     ({"answers": {"blood pressure": {"systolic": None}}}, "answers.blood pressure.systolic", "a number"),
     ({"answers": {}, "unknown": "age"}, "unknown", "list"),
+    ({"answers": {"age": 44}, "known": {"age": 45}}, "known.age", "among the answers"),
     ({"answers": {}, "unknown": ["agee"]}, "unknown", "did you mean"),
     ({"answers": {}, "unavailable": [3]}, "unavailable", "list"),
     ({"answers": {}, "costs": {"age": -31337}}, "costs.age", "at least 0|from 0"),

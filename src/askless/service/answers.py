@@ -55,7 +55,7 @@ def accepts(part: AskedPart) -> str:
 def _checked(part: AskedPart, value: Any, where: str) -> Any:
     """A JSON value that the encoder will take."""
     if not _FITS[part.kind](part, value):
-        hint = "; what cannot be had is `unknown`" if value is None else ""
+        hint = "; what cannot be had is `unknown`, or left out" if value is None else ""
         raise invalid(f"{part.name!r} takes {accepts(part)}{hint}", where)
     return value
 

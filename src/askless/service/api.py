@@ -60,6 +60,8 @@ def next_question(model: ServedModel, body: Any) -> dict[str, Any]:
     terms = read_terms(model, data)
     talk = begin(model, terms)
     unknown = checked_names(model, data.get("unknown", []), "unknown")
+    for name in answers.keys() & terms.known.keys():
+        raise invalid(f"{name!r} is among the answers, too", f"known.{name}")
     talk.record(answers | {name: None for name in unknown if name not in answers})
     remarks = [note for name, answer in (terms.known | answers).items() for note in notes(model, name, answer)]
     return {**standing(model, talk), "notes": remarks}

@@ -37,7 +37,8 @@ class StoppingRule(Protocol):
     A rule may also have `closes(progress)`, (n, features) bool: which features must not be asked any more. A case
     stops when all that was open is closed. It may have `otherwise`, a text that the reasons of cases that it did not
     stop end with. It may say `treats_alike = True`: cases in the same state stop alike (see `Policy`). And one that
-    says `promises = True` counts all cases that it would stop as its own: it goes before all others.
+    says `promises = True` counts all cases that it would stop as its own: it goes before all others. A rule that is
+    not for every model has `check(task, stored)`, which raises an error before anything is trained.
     """
 
     @property
@@ -54,6 +55,11 @@ class Rule(ABC):
     """What the rules of askless share: `&` and `|`, and a form for files. A rule is a frozen dataclass."""
 
     task: ClassVar[str | None] = None  # the only task that it is for, if there is one
+
+    def check(self, task: str, *, stored: bool) -> None:
+        """Raise an error where it is not for this task, or for a model with or without stored rows."""
+        if self.task not in (None, task):
+            raise ValueError(f"{self!r} is for a {self.task}; this is a {task}")
 
     @property
     @abstractmethod
@@ -150,10 +156,9 @@ def stop_reason(rules: Sequence[StoppingRule], fired: int) -> str:
     return "; ".join([reason, *rest])
 
 
-def check_rules(rules: Sequence[StoppingRule], task: str) -> None:
-    """Refuse a rule that is for another task."""
+def check_rules(rules: Sequence[StoppingRule], task: str, *, stored: bool) -> None:
+    """Refuse a rule that is not for this task, or not for a model with or without `stored` rows."""
     for rule in rules:
-        only = getattr(rule, "task", None)
-        if only not in (None, task):
-            raise ValueError(f"{rule!r} is for a {only}; this is a {task}")
-        check_rules(getattr(rule, "rules", ()), task)
+        if hasattr(rule, "check"):
+            rule.check(task, stored=stored)
+        check_rules(getattr(rule, "rules", ()), task, stored=stored)

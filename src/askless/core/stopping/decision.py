@@ -41,13 +41,18 @@ class DecisionStable(Rule):
         """That the decision stands."""
         return f"no answer changes the decision with a probability above {self.chance:g}"
 
+    def check(self, task: str, *, stored: bool) -> None:
+        """It needs stored rows, and for a regression a tolerance."""
+        if not stored:
+            raise ValueError("DecisionStable imagines answers from stored rows, and this model has none")
+        if task == "regression" and self.tolerance is None:
+            raise ValueError("for a regression DecisionStable needs a tolerance: by how much the mean may move")
+
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the decision stands, whatever is asked next; numpy only."""
         who, prediction = progress.who, np.asarray(progress.prediction)
-        if who.reference is None:
-            raise ValueError("DecisionStable imagines answers from stored rows, and this model has none")
-        if prediction.shape[1] == 1 and self.tolerance is None:
-            raise ValueError("for a regression DecisionStable needs a tolerance: by how much the mean may move")
+        self.check("regression" if prediction.shape[1] == 1 else "classification", stored=who.reference is not None)
+        assert who.reference is not None
         stops = np.ones(len(prediction), dtype=bool)
         spread, open_ = progress.spread, np.asarray(progress.open)
         for start in range(0, len(stops), CASES_AT_ONCE):
