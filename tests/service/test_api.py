@@ -113,7 +113,6 @@ BAD = [
     ({"answers": {"blood pressure": {"sistolic": 1}}}, "answers.blood pressure", "did you mean 'systolic'"),
     ({"answers": {"blood pressure": {"systolic": None}}}, "answers.blood pressure.systolic", "a number"),
     ({"answers": {}, "unknown": "age"}, "unknown", "list"),
-    ({"answers": {"age": 44}, "known": {"age": 45}}, "known.age", "among the answers"),
     ({"answers": {}, "unknown": ["agee"]}, "unknown", "did you mean"),
     ({"answers": {}, "unavailable": [3]}, "unavailable", "list"),
     ({"answers": {}, "costs": {"age": -31337}}, "costs.age", "at least 0|from 0"),
@@ -217,3 +216,9 @@ def test_errors_have_one_shape(service):
         answer = service.client.request(method, path)
         assert answer.status_code == status
         assert set(answer.json()["error"]) == {"status", "code", "message", "where"}
+
+
+def test_what_is_known_cannot_be_answered_as_well(service):
+    told = service.next({"answers": {"age": 44}, "known": {"age": 45}})
+    assert told.status_code == 409
+    assert "known before" in told.text

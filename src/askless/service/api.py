@@ -14,7 +14,7 @@ from askless.core import State
 from askless.service.answers import checked_answers, notes
 from askless.service.asking import TERMS, begin, checked_names, predicted, read_terms, standing
 from askless.service.bodies import JsonResponse, checked_fields, json_body
-from askless.service.errors import invalid
+from askless.service.errors import conflict, invalid
 from askless.service.models import Models, ServedModel
 from askless.service.openapi import Documentation
 
@@ -61,7 +61,7 @@ def next_question(model: ServedModel, body: Any) -> dict[str, Any]:
     talk = begin(model, terms)
     unknown = checked_names(model, data.get("unknown", []), "unknown")
     for name in answers.keys() & terms.known.keys():
-        raise invalid(f"{name!r} is among the answers, too", f"known.{name}")
+        raise conflict(f"{name!r} is among the answers and was known before")
     talk.record(answers | {name: None for name in unknown if name not in answers})
     remarks = [note for name, answer in (terms.known | answers).items() for note in notes(model, name, answer)]
     return {**standing(model, talk), "notes": remarks}

@@ -24,7 +24,7 @@ ERRORS = {
     401: "The token is missing or wrong.",
     403: "The host or the origin is not allowed.",
     404: "There is no such thing.",
-    409: "It does not fit what has happened meanwhile.",
+    409: "It does not fit what has happened, or was said, already.",
     413: "The body has more than 1 MB.",
     415: "Another type of body is needed.",
     422: "The request cannot be used; the message says why.",
@@ -82,7 +82,7 @@ class Documentation:
             "models": _route("list_models", "The models, their features and how they were made", "Models"),
             "model": _route("read_model", "One model", "Model", errors=(404,), path=model),
             "next": _route(
-                "next_question", "The next question after some answers; nothing is kept", "Standing", (404,),
+                "next_question", "The next question after some answers; nothing is kept", "Standing", (404, 409),
                 body=of_models(models, next_schema), example={"answers": answers}, path=model,
             ),
             "predict": _route(
