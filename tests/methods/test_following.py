@@ -52,7 +52,7 @@ def test_states_go_on_by_the_policy_s_choice(problem, make_module):
     joint = ExpectedLearner(
         module, problem, chains, GumbelBank(12, 6, generator, 0), None, candidates=2, exact_first=True
     )
-    learner = FollowingLearner(joint, chains)
+    learner = FollowingLearner(joint, chains, None)
     learner.begin()
     assert not any(parameter.requires_grad for parameter in learner.module.policy.parameters())
     batch = chains.batches(generator)[0]
@@ -93,7 +93,7 @@ def test_its_chains_begin_on_the_policy_s_own_paths(problem, make_module):
         module, problem, chains_of(problem), GumbelBank(12, 6, generator, 0), None, candidates=2, exact_first=True
     )
     joint.begin()
-    learner = FollowingLearner(joint, chains_of(problem, epochs=12, depths="even"))
+    learner = FollowingLearner(joint, chains_of(problem, epochs=12, depths="even"), None)
     learner.begin()
     assert learner.chains.first.tolist() == joint.chains.first.tolist()
     everything = torch.arange(len(learner.chains.row))

@@ -101,7 +101,7 @@ def fit_greedy(
             phases.append(polishing(phases[-1], last))
         if method.predictor_epochs:
             on_their_own = chains_for(epochs=method.predictor_epochs, walks=1)
-            last, kept = FollowingLearner(expected(dropout), on_their_own), phases[-1].keep_best_of
+            last, kept = FollowingLearner(last, on_their_own, dropout), phases[-1].keep_best_of
             rate = method.predictor_rate * method.learning_rate
             phases.append(
                 _one_phase(method, last, method.predictor_epochs, name="predictor", lr=rate, keep_best_of=kept)

@@ -9,7 +9,7 @@ import copy
 from torch import Tensor
 
 from askless.methods.greedy.learner import GreedyLearner
-from askless.nn import PolicyPredictor
+from askless.nn import Dropout, PolicyPredictor
 from askless.training import Chains, States, revealed
 
 __all__ = ["FollowingLearner"]
@@ -18,14 +18,14 @@ __all__ = ["FollowingLearner"]
 class FollowingLearner(GreedyLearner):
     """Trains the predictor on what the policy asks for, which stays as it is; layers that both shared are copied."""
 
-    def __init__(self, joint: GreedyLearner, chains: Chains) -> None:
+    def __init__(self, joint: GreedyLearner, chains: Chains, dropout: Dropout | None) -> None:
         """Go on from where another one has trained both, on chains of its own.
 
         The policy that asks does not change any more, so that records do not age: all rows can have theirs at once.
         """
         policy = copy.deepcopy(joint.module.policy).requires_grad_(False)
         apart = PolicyPredictor(joint.module.predictor, policy)
-        super().__init__(apart, joint.problem, chains, joint.gumbel, joint.dropout, exact_first=joint.exact_first)
+        super().__init__(apart, joint.problem, chains, joint.gumbel, dropout, exact_first=joint.exact_first)
         self._joint = joint
 
     def begin(self) -> None:
