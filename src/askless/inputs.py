@@ -131,8 +131,8 @@ def _is_missing(values: np.ndarray) -> np.ndarray:
 def seed_of(random_state: Any) -> int:
     """An integer stands for itself; anything else that scikit-learn takes for a random state is drawn from."""
     if is_integer(random_state):
-        if random_state < 0:
-            raise ValueError(f"random_state is {random_state}; it must be at least 0")
+        if not 0 <= random_state < 2**63:
+            raise ValueError(f"random_state is {random_state}; it must be at least 0 and below 2**63")
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
 
