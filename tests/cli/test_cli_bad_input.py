@@ -127,7 +127,7 @@ def test_tables_for_a_model(run, tmp_path, model):
 def test_evaluate(run, tmp_path, model, regressor, table):
     words = ["evaluate", model, table, "--target"]
     assert "no column 'il'" in run(*words, "il").complaint
-    assert "does not know" in run(*words, "colour", "--drop-missing-target").complaint
+    assert "does not know" in run(*words, "score").complaint
     assert "r2 is for regression" in run(*words, "ill", "--metric", "r2").complaint
     assert "no metric" in run(*words, "ill", "--metric", "nonsense").complaint
     assert ".png" in run(*words, "ill", "--plot", tmp_path / "curve.xyz").complaint
