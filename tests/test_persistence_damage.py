@@ -111,8 +111,8 @@ def test_files_of_another_kind(files, refused, tmp_path):
 
 
 def test_no_file_at_all(tmp_path):
-    with pytest.raises(ModelFileError, match="there is no file"):
-        read_model(tmp_path)  # a folder
+    with pytest.raises(ModelFileError, match="is a folder"):
+        read_model(tmp_path)
     with pytest.raises(ModelFileError, match="there is no file"):
         read_model(tmp_path / "nothing.askless")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
