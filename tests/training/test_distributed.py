@@ -21,9 +21,12 @@ SCRIPT = Path(__file__).with_name("distributed_script.py")
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
     """The folders of two processes that ran the script."""
-    folder = tmp_path_factory.mktemp("two")
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    done = subprocess.run([*launch, SCRIPT, folder], capture_output=True, text=True, timeout=120)
+    for _ in range(2):
+        folder = tmp_path_factory.mktemp("two")
+        done = subprocess.run([*launch, SCRIPT, folder], capture_output=True, text=True, timeout=120)
+        if "terminate called without an active exception" not in done.stderr:
+            break  # else one of torch's own threads outlived its process, which happens seldom: once more
     assert done.returncode == 0, done.stderr
     return folder / "0", folder / "1"
 
