@@ -20,6 +20,7 @@ from askless.encoding.errors import BadCell, CellTypeError
 
 __all__ = [
     "DECIMAL_COMMA",
+    "MISSING_TEXT",
     "PLAIN",
     "THOUSANDS",
     "WITH_LETTERS",
