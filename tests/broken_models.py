@@ -1,10 +1,12 @@
 """Deliberately broken models and trials of methods, by the check that must find them."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from askless.core import Cases
 from askless.encoding import TableEncoder
 from askless.fitted import FittedModel
+from askless.models import RandomOrder
 
 
 class Wrapped:
@@ -143,6 +145,13 @@ def another_file(trial):
     return replace(trial, second=Copy())
 
 
+def promised(trial):
+    kind = type(trial.method)
+    promising = type(kind.__name__, (kind,), {"informative": True})()
+    unfounded = replace(trial.first.model_, policy=RandomOrder(0))
+    return replace(trial, method=promising, first=SimpleNamespace(model_=unfounded))
+
+
 METHODS = {
     "fitting_leaves_its_input_alone": [
         (other_table, "fitting changed the table"),
@@ -154,6 +163,7 @@ METHODS = {
             "fitting moved the global random numbers of numpy and torch on",
         )
     ],
+    "information_is_promised_as_it_is_given": [(promised, "it says that its scores are information")],
     "settings_are_kept_as_given": [
         (
             lambda trial: replace(trial, settings=trial.settings | {"epochs": 9}),

@@ -110,7 +110,8 @@ class Asking:
         """
         check_is_fitted(self, "model_")
         rule = Certified(risk, confidence)
-        check_rules((rule,), self._task, stored=self.model_.reference is not None)
+        model = self.model_
+        check_rules((rule,), self._task, stored=model.reference is not None, informative=model.informative)
         beside = self.model_.stopping if stopping is None else as_rules(stopping)
         others = [other for other in beside if not isinstance(other, Certified)]
         table = table_again(self, X)

@@ -164,9 +164,11 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             checked_budget(self.max_features, 1)
         if not is_integer(self.reference_rows) or self.reference_rows < 0:
             raise ValueError(f"reference_rows is {self.reference_rows!r}; it must be an integer of at least 0")
-        check_rules(as_rules(self.stopping), self._task, stored=self.reference_rows > 0)
         checked_precedence(self.precedence)
-        return find_method(self.method).check()
+        method = find_method(self.method).check()
+        stored = self.reference_rows > 0
+        check_rules(as_rules(self.stopping), self._task, stored=stored, informative=method.informative)
+        return method
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the method too (`method__epochs=5`), be it an object or a name."""

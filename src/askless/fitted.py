@@ -71,6 +71,11 @@ class FittedModel:
         """The features."""
         return self.encoder.schema
 
+    @property
+    def informative(self) -> bool:
+        """Whether the policy's scores are information, as rules and prices can weigh it."""
+        return bool(getattr(self.policy, "informative", False))
+
     def rollout(
         self,
         table: Any,
@@ -197,7 +202,7 @@ class FittedModel:
     ) -> tuple[StoppingRule, ...]:
         budget = self.max_features if max_features is None else checked_budget(max_features, len(self.schema))
         rules = self.stopping if stopping is None else as_rules(stopping)
-        check_rules(rules, self.task, stored=self.reference is not None)
+        check_rules(rules, self.task, stored=self.reference is not None, informative=self.informative)
         return (*rules, MaxFeatures(budget))
 
     def _chunks(self, table: Any, first_row: int) -> Iterator[tuple[slice, Cases]]:

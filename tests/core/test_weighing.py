@@ -95,7 +95,7 @@ def test_no_question_worth_its_price():
     order, _, reason = asked(Given(9.0, 0.3, 0.1, 0.2), [50.0, 1.0, 1.0, 1.0], MaxCost(5), InformationPerCost(0.15))
     assert order == [1, 3]
     policy.informative = False
-    with pytest.raises(ValueError, match="the scores of Given have no unit"):
+    with pytest.raises(ValueError, match="needs a method whose scores are information"):
         asked(policy, [4.0, 1.0, 1.0, 1.0], InformationPerCost(0.15))
 
 

@@ -9,7 +9,7 @@ import pytest
 from askless import DynamicClassifier, DynamicRegressor, load
 from askless.core.costs import Depends, Panels
 from askless.core.stopping import Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread
-from askless.methods import Greedy, Value
+from askless.methods import Auto, Greedy, Value
 
 QUICK = {"epochs": 8, "pretrain_epochs": 8, "hidden": (32,)}
 COSTS = Panels({"blood_a": 4.0, "blood_b": 4.0, "age": 0.0, "scan": 9.0}, {"blood": {"blood_a": 1.0, "blood_b": 1.0}})
@@ -106,6 +106,9 @@ def test_rules_are_checked_before_training():
     for rule in (Spread(1), Spread(1) | MaxCost(3), MaxCost(2) & Spread(1)):
         with pytest.raises(ValueError, match="is for a regression; this is a classification"):
             DynamicClassifier(stopping=rule).fit(X, y)
+    for method in ("greedy", "auto", Auto(methods=("value", "greedy"))):
+        with pytest.raises(ValueError, match="InformationPerCost needs a method whose scores are information"):
+            DynamicClassifier(method=method, stopping=MaxCost(2) | InformationPerCost(0.1)).fit(X, y)
     with pytest.raises(ValueError, match="there is no feature 'ag'"):
         DynamicClassifier(precedence={"scan": ["ag"]}).fit(X, y)
     with pytest.raises(ValueError, match="goes in a circle"):
@@ -114,6 +117,12 @@ def test_rules_are_checked_before_training():
         DynamicClassifier(costs=Panels({}, {"p": {"bloodd": 1}})).fit(X, y)
     with pytest.raises(ValueError, match="reference_rows is -1"):
         DynamicClassifier(reference_rows=-1).fit(X, y)
+
+
+def test_a_method_with_information_is_fitted_with_a_rule_that_needs_it():
+    rule = InformationPerCost(1e9)  # which nothing reaches
+    model = DynamicClassifier(3, method=Auto(methods=("value",), **QUICK), stopping=rule).fit(*table(200))
+    assert (model.rollout(table(20)[0]).n_asked == 0).all()
 
 
 def test_a_regression_by_spread_and_tolerance():

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "fitting_leaves_its_input_alone",
     "fitting_leaves_random_numbers_alone",
+    "information_is_promised_as_it_is_given",
     "settings_are_kept_as_given",
     "the_same_seed_gives_the_same_file",
     "the_same_seed_gives_the_same_model",
@@ -91,6 +92,12 @@ def settings_are_kept_as_given(trial: Trial) -> None:
     now = trial.method.get_params()
     changed = [name for name, value in trial.settings.items() if now[name] is not value]
     require(not changed, trial.method, f"fitting changed the setting(s) {', '.join(changed)}")
+
+
+def information_is_promised_as_it_is_given(trial: Trial) -> None:
+    """A method that says that its scores are information has a policy that says so."""
+    promised, given = trial.method.informative, trial.first.model_.informative
+    require(given or not promised, trial.method, "it says that its scores are information, and its policy does not")
 
 
 def the_same_seed_gives_the_same_model(trial: Trial) -> None:

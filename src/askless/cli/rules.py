@@ -100,7 +100,7 @@ def asking(args: argparse.Namespace, model: FittedModel) -> dict[str, Any]:
 
     rules = read_stop(args.stop)
     if rules is not None:
-        check_rules(rules, model.task, stored=model.reference is not None)
+        check_rules(rules, model.task, stored=model.reference is not None, informative=model.informative)
     if args.max_cost is not None:
         rules = (*(model.stopping if rules is None else rules), MaxCost(args.max_cost))
     return {"max_features": args.budget, "stopping": rules, "costs": read_costs(args.costs)}

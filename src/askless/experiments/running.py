@@ -261,7 +261,7 @@ def _spending(
         budget=task.max_features,
         mean_price=float(prices.mean()),
         certain=model.task == "classification",
-        informative=task.costs == "used" and bool(getattr(model.policy, "informative", False)),
+        informative=task.costs == "used" and model.informative,
     )
     metrics = METRICS[model.task]
     return {

@@ -59,6 +59,11 @@ class Auto(NetMethod):
                 raise ValueError("methods has 'auto', which is what tries them")
         return self
 
+    @property
+    def informative(self) -> bool:
+        """Only if all of the methods tried are: any of them may be chosen."""
+        return all(find_method(name).informative for name in self.methods)
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.training import finished
 

@@ -75,6 +75,11 @@ class Method(BaseEstimator):  # type: ignore[misc]
         return self
 
     @property
+    def informative(self) -> bool:
+        """Whether its policy's scores are information, whatever the table."""
+        return False
+
+    @property
     def needs_images(self) -> bool:
         """Whether it cannot learn from a table."""
         return False

@@ -38,6 +38,11 @@ class CmiMarginal(NetMethod):
 
     atoms: int = 12
 
+    @property
+    def informative(self) -> bool:
+        """Yes: nats, or squared units of the target."""
+        return True
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.training import (
             calibrated,

@@ -34,7 +34,7 @@ def rule_schemas(model: ServedModel) -> dict[str, Schema]:
             rules["decision_stable"] = chance
     elif getattr(fitted.predictor, "log_variance", None) is not None:
         rules["spread"] = amount
-    if getattr(fitted.policy, "informative", False):
+    if fitted.informative:
         rules["information_per_cost"] = amount
     return rules
 

@@ -56,8 +56,8 @@ class Rule(ABC):
 
     task: ClassVar[str | None] = None  # the only task that it is for, if there is one
 
-    def check(self, task: str, *, stored: bool) -> None:
-        """Raise an error where it is not for this task, or for a model with or without stored rows."""
+    def check(self, task: str, *, stored: bool, informative: bool) -> None:
+        """Raise an error where it is not for this task, or needs what the model has not."""
         if self.task not in (None, task):
             raise ValueError(f"{self!r} is for a {self.task}; this is a {task}")
 
@@ -156,9 +156,9 @@ def stop_reason(rules: Sequence[StoppingRule], fired: int) -> str:
     return "; ".join([reason, *rest])
 
 
-def check_rules(rules: Sequence[StoppingRule], task: str, *, stored: bool) -> None:
-    """Refuse a rule that is not for this task, or not for a model with or without `stored` rows."""
+def check_rules(rules: Sequence[StoppingRule], task: str, *, stored: bool, informative: bool) -> None:
+    """Refuse a rule that is not for this task, or needs `stored` rows or an `informative` policy where none are."""
     for rule in rules:
         if hasattr(rule, "check"):
-            rule.check(task, stored=stored)
-        check_rules(getattr(rule, "rules", ()), task, stored=stored)
+            rule.check(task, stored=stored, informative=informative)
+        check_rules(getattr(rule, "rules", ()), task, stored=stored, informative=informative)

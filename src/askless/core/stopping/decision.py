@@ -41,7 +41,7 @@ class DecisionStable(Rule):
         """That the decision stands."""
         return f"no answer changes the decision with a probability above {self.chance:g}"
 
-    def check(self, task: str, *, stored: bool) -> None:
+    def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """It needs stored rows, and for a regression a tolerance."""
         if not stored:
             raise ValueError("DecisionStable imagines answers from stored rows, and this model has none")
@@ -51,7 +51,8 @@ class DecisionStable(Rule):
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the decision stands, whatever is asked next; numpy only."""
         who, prediction = progress.who, np.asarray(progress.prediction)
-        self.check("regression" if prediction.shape[1] == 1 else "classification", stored=who.reference is not None)
+        task = "regression" if prediction.shape[1] == 1 else "classification"
+        self.check(task, stored=who.reference is not None, informative=who.informative)
         assert who.reference is not None
         stops = np.ones(len(prediction), dtype=bool)
         spread, open_ = progress.spread, np.asarray(progress.open)

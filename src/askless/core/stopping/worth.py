@@ -31,13 +31,17 @@ class InformationPerCost(Rule):
         """The threshold that nothing reaches."""
         return f"no question brings {self.threshold:g} of information per unit of cost"
 
+    def check(self, task: str, *, stored: bool, informative: bool) -> None:
+        """It needs scores that are information."""
+        if not informative:
+            raise ValueError(
+                "InformationPerCost needs a method whose scores are information; those of this one have no unit "
+                '(method="auto" may choose one of them): fit with method="value"'
+            )
+
     def stops(self, progress: Progress) -> Array:
         """True once every open question is worth less than its price."""
-        if not progress.who.informative:
-            raise ValueError(
-                f"InformationPerCost needs information, and the scores of {type(progress.who.policy).__name__} have "
-                'no unit; fit with method="value"'
-            )
+        self.check("any", stored=False, informative=progress.who.informative)
         xp = array_namespace(progress.scores)
         prices = xp.astype(progress.prices, progress.scores.dtype, copy=False)
         enough = (progress.scores > 0) & (progress.scores >= self.threshold * prices) & progress.open

@@ -54,6 +54,11 @@ class CmiPvae(NetMethod):
     vae_hidden: tuple[int, ...] = (64, 64)
     vae_epochs: int | None = None
 
+    @property
+    def informative(self) -> bool:
+        """Yes: nats, or squared units of the target."""
+        return True
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.cmi_pvae.fitting import fit_pvae
 

@@ -64,6 +64,11 @@ class Value(NetMethod):
     walks: int = 4
     average: float = 0.98
 
+    @property
+    def informative(self) -> bool:
+        """Yes: nats, or squared units of the target."""
+        return True
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.value.fitting import fit_value
 
