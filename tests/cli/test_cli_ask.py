@@ -3,9 +3,10 @@ import pytest
 
 from askless import DynamicClassifier
 from askless.cli import main
-from askless.cli.session import HELP, Session, known_values, parse_value
+from askless.cli.session import HELP, Session, known_values, parse_value, worths
 from askless.cli.views import choices_of, foretold, picture, reasons, shown_value, summary, title
 from askless.cli.wording import Wording
+from askless.core import Candidate
 from askless.core.schema import Part
 from askless.methods import FixedOrder
 from askless.persistence import read_model
@@ -248,6 +249,15 @@ def test_why_says_what_scores_mean(session):
     assert reply.text.splitlines()[0].startswith(f"{session.talk.question.name}: score ")
     assert "the higher the score, the sooner it is asked" in reply.text
     assert ("in nats" in reply.text) == (session.talk.candidates[0].information is not None)
+
+
+def test_a_free_question_is_called_free():
+    told = worths(
+        [Candidate("age", 3e11, 0.3, 0.0), Candidate("scan", 0.02, 0.4, 20.0), Candidate("x", 0.0, 0.0, 0.0)]
+    )
+    assert told.splitlines()[0] == "age: free, so it comes first, information 0.3, cost 0"
+    assert told.splitlines()[1].strip() == "scan: score 0.02, information 0.4, cost 20"
+    assert told.splitlines()[2].strip() == "x: score 0, information 0, cost 0"
 
 
 def test_why_this_question(session):

@@ -70,6 +70,12 @@ def test_options(case, run, tmp_path, monkeypatch):
     assert expected in run("fit", "t.csv", "--target", "ill", "-o", "m.askless", *words).complaint
 
 
+def test_a_misspelt_option_is_named_before_what_seems_to_be_missing(run):
+    complaint = run("fit", "t.csv", "--traget", "ill").complaint
+    assert "there is no option --traget (did you mean '--target'?)" in complaint
+    assert "askless fit --help" in complaint
+
+
 JSON_FILES = {
     "not JSON": ("--groups", "{'a': [", "not JSON (line 1"),
     "not text": ("--costs", b"\xff\xfe\xff", "not JSON"),

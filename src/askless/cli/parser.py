@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any, NoReturn, TypeAlias
+
+from askless.hints import did_you_mean
 
 __all__ = ["Commands", "Parser", "UsageError", "fraction", "money", "natural", "positive", "text_help"]
 
@@ -20,6 +23,15 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **options})
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """A misspelt option is named first, not what seems to be missing because of it."""
+        if self._subparsers is None and args is not None:
+            for word in takewhile(lambda word: word != "--", args):
+                option = word.partition("=")[0]
+                if option.startswith("--") and option not in self._option_string_actions:
+                    self.error(f"there is no option {option}{did_you_mean(option, self._option_string_actions)}")
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """One line, and where to read more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,17 +10,18 @@ from askless.exceptions import InterviewError
 
 if TYPE_CHECKING:
     from askless.cli.wording import Wording
-    from askless.core import Interview
+    from askless.core import Candidate, Interview
     from askless.core.schema import Feature, Part, Schema
     from askless.encoding import TableEncoder
 
-__all__ = ["HELP", "Reply", "Session", "known_values", "numbered", "parse_value"]
+__all__ = ["HELP", "Reply", "Session", "known_values", "numbered", "parse_value", "worths"]
 
 HELP = (
     "Answer with a value, or with the number of a choice. An empty line, ?, - or `unknown` means unknown; `later` "
     "postpones the question; `back` or `undo` takes the last answer back; `tell NAME=VALUE` says something that was "
     "not asked; `why` lists what else could be asked; `quit` ends."
 )
+LEADING = 5  # candidates that `why` tells of
 UNKNOWN = ("unknown", "-")  # where they are none of the choices
 
 
@@ -66,7 +67,7 @@ class Session:
                 case "back" | "undo" if not rest:
                     return self._back()
                 case "why" if not rest:
-                    return Reply("again", _reasons(self.talk))
+                    return Reply("again", worths(self.talk.candidates[:LEADING]))
                 case "later" if not rest:
                     return self._later()
                 case "tell" if rest:
@@ -192,17 +193,18 @@ def _answered(talk: Interview, feature: Feature) -> Mapping[str, Any]:
     return values[-1] if values and isinstance(values[-1], Mapping) else {}
 
 
-def _reasons(talk: Interview, most: int = 5) -> str:
-    """The leading candidates, with what each is worth and costs."""
-    leading = talk.candidates[:most]
-    if not leading:
+def worths(candidates: Sequence[Candidate]) -> str:
+    """The candidates, with what each is worth and costs; a line each."""
+    if not candidates:
         return "nothing can be asked any more"
     lines = []
-    for candidate in leading:
-        worth = "" if candidate.information is None else f", information {candidate.information:.3g}"
-        lines.append(f"{candidate.name}: score {candidate.score:.3g}{worth}, cost {candidate.price:g}")
+    for each in candidates:
+        worth = "" if each.information is None else f", information {each.information:.3g}"
+        free = each.price == 0 and each.score > 0 and each.information is not None  # the score would be huge
+        score = "free, so it comes first" if free else f"score {each.score:.3g}"
+        lines.append(f"{each.name}: {score}{worth}, cost {each.price:g}")
     lines.append("the higher the score, the sooner it is asked; scores compare questions of the same moment only")
-    if leading[0].information is not None:
+    if candidates[0].information is not None:
         lines.append("information is by how much the answer is expected to lower the loss, in nats for classes")
     return "\n  ".join(lines)
 

@@ -46,7 +46,13 @@ def serve(models: Models, settings: Settings) -> None:
     server = make_server(models, settings, log)
     listening = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listening.bind((settings.host, settings.port))
+    try:
+        listening.bind((settings.host, settings.port))
+    except OSError as error:
+        where = f"{settings.host}, port {settings.port}"
+        raise OSError(
+            error.errno, f"cannot listen on {where}: {error.strerror}; choose another with --port"
+        ) from None
     port = listening.getsockname()[1]
     log.write(
         "serving",
