@@ -1,5 +1,6 @@
 """What test_distributed.py runs under torchrun: `torchrun distributed_script.py FOLDER`."""
 
+import atexit
 import json
 import os
 import sys
@@ -68,10 +69,16 @@ def interrupted_fit(X, y, file):
     return model().fit(X, y, checkpoint=file)
 
 
+def write_threads(file):
+    """The names of this process's threads."""
+    file.write_text("\n".join(path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")))
+
+
 def main(folder):
     rank = int(os.environ["RANK"])
     own = folder / str(rank)  # as if on a machine of its own
     own.mkdir()
+    atexit.register(write_threads, own / "threads.txt")  # the first to be registered is the last to be called
     X, y = table()
     told = {"world": [world().rank, world().size], "gradients": gradients(rank), "batches": batches(rank)}
     with progress_bar(verbose=True) as progress:

@@ -8,6 +8,7 @@ in one process, over as many examples. Where there is one process, nothing here 
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -56,6 +57,9 @@ def world() -> World:
     if not dist.is_initialized():
         if not dist.is_torchelastic_launched() or int(os.environ.get("WORLD_SIZE", "1")) == 1:
             return ALONE
+        # Functions in here have the process group as a default argument. Imported after it is made, as a fit does it
+        # by way of torch's own parts, they would keep it, and its threads, beyond the interpreter's end: an abort.
+        importlib.import_module("torch.distributed.nn.functional")
         dist.init_process_group("gloo")
         atexit.register(_leave)
     return World(dist.get_rank(), dist.get_world_size())
