@@ -92,7 +92,7 @@ def test_held_out_rows(labels, fraction, stratify, seed):
     assert (np.diff(train) > 0).all()
     assert (np.diff(valid) > 0).all()
     if len(train) == len(valid) == len(y):  # too few rows to hold any out
-        assert max(np.bincount(y)) * fraction < 1.5 or max(np.bincount(y)) == 1
+        assert len(y) * fraction < 1.5 or max(np.bincount(y)) == 1
         return
     assert sorted([*train, *valid]) == list(range(len(y)))
     assert len(valid) > 0
@@ -110,6 +110,13 @@ def test_held_out_rows_depend_on_the_seed():
     first, second = (holdout(y, 0.2, False, seed)[1] for seed in (0, 1))
     assert len(first) == len(second) == 20
     assert first.tolist() != second.tolist()
+
+
+def test_many_small_classes_are_not_validated_on_what_they_train_on():
+    y = np.arange(200) % 100
+    train, valid = holdout(y, 0.2, True, 0)
+    assert (len(train), len(valid)) == (160, 40)
+    assert set(y[train]) == set(range(100))
 
 
 def test_too_few_rows_are_trained_and_validated_on():

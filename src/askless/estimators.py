@@ -15,6 +15,7 @@ from askless.asking import Asking
 from askless.certification import certified_rules, held_for_proof
 from askless.core import Costs, Grid, Precedence, Schema, StoppingRule, cost_model
 from askless.core.costs import split_costs
+from askless.core.numbers import is_whole
 from askless.core.precedence import checked_precedence
 from askless.core.stopping import as_rules, check_rules
 from askless.encoded import encode_rows, learn_encoder, reference_sample
@@ -22,7 +23,7 @@ from askless.encoding.category import warn_of_spellings
 from askless.exceptions import ModelFileError
 from askless.fitted import FittedModel, Task, checked_budget
 from askless.images import image_grid
-from askless.inputs import checked_labels, checked_numbers, checked_table, is_integer, seed_of, table_again
+from askless.inputs import checked_labels, checked_numbers, checked_table, seed_of, table_again
 from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.missingness import warn_of_telling_gaps
@@ -109,7 +110,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         named, costs = split_costs(self.costs)
         encoder = learn_encoder(X, rows, groups=self.groups, costs=named, grid=grid, seed=seed)
         prices = cost_model(None, encoder.schema, costs)
-        Precedence.of(self.precedence, encoder.schema)  # an error now, not after training
+        precedence = Precedence.of(self.precedence, encoder.schema)
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
         train, rows = encode_rows(encoder, X, rows, room, seed)
         valid, held = encode_rows(encoder, X_valid, held, room, seed)
@@ -131,11 +132,12 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             self.missing,  # type: ignore[arg-type]
             room,
             prices,
+            precedence,
         )
+        settings = self._settings(method, encoder.schema, target)  # an error now, not after training
         with progress_bar(self.verbose) as progress:
             fitted = method.fit(problem, seed=seed, progress=progress, checkpoint=checkpoint)
-        self.history_ = fitted.history
-        self.model_ = FittedModel(
+        model = FittedModel(
             self._task,
             tuple(classes),
             encoder,
@@ -144,15 +146,15 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             fitted.max_features or budget,
             self.missing,  # type: ignore[arg-type]
             (),
-            self._settings(method, encoder.schema, target),
+            settings,
             fitted.summary,
             getattr(self, "image_shape_", None),
             costs,
             checked_precedence(self.precedence),
             reference_sample(train, y[rows], self._task, self.reference_rows, seed),
         )
-        rules = certified_rules(self.model_, as_rules(self.stopping), take_rows(X, proof), y[proof])
-        self.model_ = replace(self.model_, stopping=rules)
+        rules = certified_rules(model, as_rules(self.stopping), take_rows(X, proof), y[proof])
+        self.history_, self.model_ = fitted.history, replace(model, stopping=rules)
         return self
 
     def _check_parameters(self) -> Method:
@@ -162,7 +164,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"validation_fraction is {self.validation_fraction!r}; it must be between 0 and 1")
         if self.max_features is not None:
             checked_budget(self.max_features, 1)
-        if not is_integer(self.reference_rows) or self.reference_rows < 0:
+        if not is_whole(self.reference_rows) or self.reference_rows < 0:
             raise ValueError(f"reference_rows is {self.reference_rows!r}; it must be an integer of at least 0")
         checked_precedence(self.precedence)
         method = find_method(self.method).check()
@@ -196,7 +198,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             "costs": None if self.costs is None else prices,
             "missing": self.missing,
             "patch_size": None if self.patch_size is None else int(self.patch_size),
-            "random_state": int(self.random_state) if is_integer(self.random_state) else None,
+            "random_state": int(self.random_state) if is_whole(self.random_state) else None,
             "validation_fraction": float(self.validation_fraction),
             "precedence": None if self.precedence is None else checked_precedence(self.precedence),
             "reference_rows": int(self.reference_rows),
@@ -281,6 +283,8 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
                 only = self.classes_.tolist()[0]
                 raise ValueError(f"y has only one class, {only!r}; a classifier needs two or more")
             warn_of_spellings("y", self.classes_.tolist(), "classes")
+        elif self.classes_.dtype.kind in "UO" and labels.dtype.kind in "iufb":
+            labels = labels.astype(str)  # as at `fit`, where text and numbers were mixed
         codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
         strange = np.flatnonzero(self.classes_[codes] != labels)
         if len(strange):

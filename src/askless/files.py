@@ -1,6 +1,7 @@
 """Writing files so that a reader sees the old content or the new, never a half."""
 
 import errno
+import glob
 import os
 import secrets
 import stat
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["atomic_file", "write_atomic"]
+__all__ = ["atomic_file", "remove_leftovers", "write_atomic"]
 
 
 @contextmanager
@@ -43,6 +44,13 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def remove_leftovers(path: str | os.PathLike[str]) -> None:
+    """Delete what writers of `path` left that were killed; only for a file that nobody else is writing."""
+    target = Path(path)
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        leftover.unlink(missing_ok=True)
 
 
 @contextmanager

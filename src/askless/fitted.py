@@ -34,6 +34,7 @@ from askless.core import (
 )
 from askless.core.candidates import candidates_after
 from askless.core.costs import checked_price
+from askless.core.numbers import is_whole
 from askless.core.stopping import as_rules, check_rules
 from askless.encoding import Encoder
 from askless.hints import listed
@@ -93,7 +94,7 @@ class FittedModel:
         rules = self._rules(max_features, stopping)
         available = self._mask(available, "available", len(table))
         known = self._mask(known, "known", len(table))
-        if not _is_whole(batch) or batch < 1:
+        if not is_whole(batch) or batch < 1:
             raise ValueError(f"batch is {batch!r}; it must be an integer of at least 1")
         parts = []
         for rows, cases in self._chunks(table, first_row):
@@ -112,7 +113,8 @@ class FittedModel:
                 batch=batch,
             )
             parts.append(part)
-        again = _Again(self, table, asker, rules, available, known)
+        # Within a batch a question was chosen before the answers to the others were there.
+        again = _Again(self, table, asker, rules, available, known) if batch == 1 else None
         return replace(Trajectory.join(parts), outputs=self.classes or ("mean",), again=again)
 
     def interview(
@@ -161,7 +163,9 @@ class FittedModel:
         for feature in self.schema.features:
             checked_price(feature.name, feature.cost)
         self.asker()  # checks costs and precedence
-        as_rules(self.stopping)  # checks that they are rules
+        check_rules(
+            as_rules(self.stopping), self.task, stored=self.reference is not None, informative=self.informative
+        )
         if self.image_shape is not None and not all(type(size) is int and size > 0 for size in self.image_shape):
             raise ValueError(f"the shape of an image is {self.image_shape!r}")
         if not isinstance(self.settings, dict) or not isinstance(self.summary, dict):
@@ -252,13 +256,9 @@ def _in_order(mask: Any, name: str, schema: Schema) -> Any:
 
 def checked_budget(max_features: Any, n_features: int) -> int:
     """A budget as an integer of at least 1, clipped to the number of features."""
-    if not _is_whole(max_features) or max_features < 1:
+    if not is_whole(max_features) or max_features < 1:
         raise ValueError(f"max_features is {max_features!r}; it must be an integer of at least 1")
     return min(int(max_features), n_features)
-
-
-def _is_whole(number: Any) -> bool:
-    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
 
 
 @dataclass(frozen=True, eq=False)

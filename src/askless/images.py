@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from askless.core import Grid
+from askless.core.numbers import is_whole
 
 __all__ = ["flat_images", "image_grid", "is_images"]
 
@@ -28,7 +29,7 @@ def image_grid(shape: tuple[int, ...], patch_size: int | None) -> Grid:
     196
     """
     size: Any = 1 if patch_size is None else patch_size
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+    if not is_whole(size) or size < 1:
         raise ValueError(f"patch_size is {patch_size!r}; it must be an integer of at least 1")
     height, width, channels = (*shape, 1)[:3]
     return Grid(height, width, channels, int(size))

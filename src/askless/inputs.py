@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from askless.core.numbers import is_whole
 from askless.encoding import read_table
 from askless.exceptions import TableError
 from askless.images import flat_images, is_images
 from askless.tables import ParquetTable, column_names, is_frame
 
-__all__ = ["checked_labels", "checked_numbers", "checked_table", "is_integer", "seed_of", "table_again"]
+__all__ = ["checked_labels", "checked_numbers", "checked_table", "seed_of", "table_again"]
 
 LARGEST_TARGET = 1e30
 
@@ -130,13 +131,8 @@ def _is_missing(values: np.ndarray) -> np.ndarray:
 
 def seed_of(random_state: Any) -> int:
     """An integer stands for itself; anything else that scikit-learn takes for a random state is drawn from."""
-    if is_integer(random_state):
+    if is_whole(random_state):
         if not 0 <= random_state < 2**63:
             raise ValueError(f"random_state is {random_state}; it must be at least 0 and below 2**63")
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
-
-
-def is_integer(value: Any) -> bool:
-    """Whether it is a whole number, and not a boolean."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

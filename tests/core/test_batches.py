@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from askless.core import Asker, Cases, Precedence, Progress, rollout
+from askless.core import Asker, Cases, Precedence, Progress, Schema, cost_model, rollout
 from askless.core.batches import choose_batch
-from askless.core.choice import ceiling_of
-from askless.core.costs import PerFeature
+from askless.core.choice import ceiling_of, decide
+from askless.core.costs import Depends, PerFeature
 from askless.core.reference import Reference
-from askless.core.stopping import MaxCost, MaxFeatures
+from askless.core.stopping import Certified, MaxCost, MaxFeatures
 from askless.theory import noisy_tests, twin_sensors
 
 
@@ -57,13 +57,13 @@ def test_the_second_member_is_the_best_on_average():
     asker = Asker(problem.greedy, problem, problem.schema, reference=reference)
     ceiling = ceiling_of(~state.asked, state.x)
     progress = Progress(state, np.zeros(1, int), np.zeros(1), problem.predict(state), asker, ceiling)
-    picks, fired = choose_batch(progress, (), 2)
+    members, fired = choose_batch(progress, (), 2)
     first = int(problem.cmi(problem.empty())[0].argmax())
     chances = problem.answer_probabilities(problem.empty(), first)[0]
     asked = np.arange(4)[None] == first
     after = [problem.cmi(problem.partial(np.full((1, 4), value), asked))[0] for value in range(2)]
     expected = np.where(asked[0], -1, chances @ np.array(after))
-    assert [int(p[0]) for p in picks] == [first, int(expected.argmax())]
+    assert [int(pick[0]) for pick, _ in members] == [first, int(expected.argmax())]
     assert fired.tolist() == [-1]
 
 
@@ -79,14 +79,83 @@ def test_a_batch_keeps_to_number_and_money(twins):
     assert set(t.stop_reason) == {"nothing affordable left of 4"}
 
 
-def test_a_batch_of_one_is_the_ordinary_way(twins):
-    values, _ = twins.sample(50, np.random.default_rng(3))
-    how = {"stopping": MaxFeatures(3)}
-    a, b = (
-        rollout(twins.greedy, twins, twins.cases(values), twins.schema, **how, **more)
-        for more in ({}, {"batch": 1, "reference": stored(twins)})
+def test_a_batch_of_one_is_the_ordinary_way():
+    """Where nothing is a copy of anything."""
+    problem = noisy_tests()
+    values, _ = problem.sample(50, np.random.default_rng(3))
+    costs = PerFeature(np.arange(1.0, 7.0))
+    t = rollout(problem.greedy, problem, problem.cases(values), problem.schema, stopping=MaxFeatures(2), costs=costs)
+    state = problem.state(problem.partial(values, t.selected(2)))
+    asker = Asker(problem.greedy, problem, problem.schema, costs, reference=stored(problem))
+    progress = Progress(
+        state, t.n_asked, t.cost[:, -1], problem.predict(state), asker, ceiling_of(~state.asked, state.x)
     )
-    assert (a.order == b.order).all()
+    rules = (MaxFeatures(3), MaxCost(7))
+    members, fired = choose_batch(progress, rules, 1)
+    pick, ends = decide(progress, rules)
+    assert len(members) == 1
+    assert (members[0][0] == pick).all()
+    assert (members[0][1] == progress.price_of(pick)).all()
+    assert (fired == ends).all()
+    assert len(set(pick.tolist())) > 1
+
+
+class Scored:
+    """A policy of fixed scores without a unit."""
+
+    def __init__(self, *scores):
+        self.scores = np.array(scores)
+
+    def score(self, state):
+        return np.tile(self.scores, (len(state), 1))
+
+
+class Moved:
+    """The probability that moves by so much with every answer that is known."""
+
+    def __init__(self, *by):
+        self.by = np.array(by)
+
+    def predict(self, state):
+        chance = 0.05 + state.known @ self.by
+        return np.column_stack([chance, 1 - chance])
+
+
+def four_features(n=64):
+    """Four independent numbers, as a schema, cases and stored rows."""
+    x = np.random.default_rng(0).normal(size=(n, 4)).astype(np.float32)
+    present = np.ones((n, 4), dtype=bool)
+    return Schema.of_numbers("abcd"), Cases(x, present), Reference(x, present, np.arange(n) % 2)
+
+
+@pytest.mark.parametrize("by", [0.8, 0.0], ids=["moves much", "moves nothing"])
+def test_what_cannot_be_asked_has_no_say_in_what_repeats(by):
+    schema, cases, reference = four_features()
+    available = np.tile([True, True, True, False], (len(cases), 1))
+    how = {"reference": reference, "available": available, "stopping": MaxFeatures(2)}
+    t = rollout(Scored(9.0, 5.0, 1.0, 0.0), Moved(0.01, 0.0, 0.05, by), cases, schema, batch=2, **how)
+    assert t.order.tolist() == [[0, 2]] * len(cases)  # b tells nothing
+
+
+def test_a_batch_costs_what_it_was_ordered_for():
+    """Prices that depend on answers are those of before the answers were there: a limit of money holds."""
+    schema, cases, reference = four_features()
+    costs = cost_model(Depends(dearer_where_a_is_positive), schema)
+    how = {"reference": reference, "costs": costs, "stopping": MaxCost(3)}
+    t = rollout(Scored(9.0, 5.0, 1.0, 0.0), Moved(0.1, 0.1, 0.1, 0.1), cases, schema, batch=3, **how)
+    assert (t.cost[:, -1] <= 3).all()
+    assert t.n_asked.tolist() == [3] * len(cases)
+
+
+def dearer_where_a_is_positive(state):
+    return np.where(state.x[:, :1] > 0, [1.0, 10.0, 1.0, 1.0], 1.0)
+
+
+def test_a_promise_is_not_for_batches():
+    schema, cases, reference = four_features()
+    rule = Certified(0.1, threshold=0.6, cases=100)
+    with pytest.raises(ValueError, match="certified for questions one at a time"):
+        rollout(Scored(1, 2, 3, 4), Moved(0, 0, 0, 0), cases, schema, batch=2, reference=reference, stopping=rule)
 
 
 def test_what_waits_is_not_in_the_same_batch(twins):

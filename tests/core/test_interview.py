@@ -353,7 +353,21 @@ def test_answers_given_elsewhere_come_in_any_order():
     talk.record({"smokes": True, "sex": "f"})
     assert (talk.question.name, talk.cost) == ("age", 1.5)
     talk.record({})
-    assert len(talk.history) == 1
+    step = interview()
+    step.answers({"smokes": True, "sex": "f"})
+    assert talk.history == step.history  # predictions after each of them, too
+    assert [event.feature for event in talk.history] == ["smokes", "sex"]
+    with pytest.raises(InterviewError, match="'sex' was asked before"):
+        talk.record({"age": 30, "sex": "m"})
+    talk.tell("sex", "m")
+    assert talk.cost == 1.5
+
+
+def test_history_is_not_changed_from_outside():
+    talk, told = interview(), {"sbp": 150, "dbp": 95}
+    talk.tell("pressure", told)
+    told["sbp"] = 99
+    assert talk.history[0].value == {"sbp": 150, "dbp": 95}
 
 
 def test_a_bad_answer_among_several_changes_nothing():

@@ -94,3 +94,17 @@ def test_copies():
     assert reference.repeats(np.array([[True, False, True, False, False, False]]), schema)[0].tolist() == [
         False, True, False, False, False, True
     ]  # fmt: skip
+
+
+def test_gaps_make_no_copies():
+    """Only rows that have both features are looked at, and a few of them say nothing."""
+    rng = np.random.default_rng(1)
+    schema = schema_of([1, 1, 1, 1])
+    a, present = rng.normal(size=300), np.ones((300, 4), dtype=bool)
+    present[10:, :2] = False  # two independent numbers that few rows have
+    present[rng.random(300) < 0.3, 2] = False  # a number and its copy, with gaps of their own
+    present[rng.random(300) < 0.3, 3] = False
+    columns = [5 + rng.normal(size=300), 5 + rng.normal(size=300), a, 2 * a + 7]
+    x = np.where(present, np.column_stack(columns), 0.0).astype(np.float32)
+    again = Reference(x, present, np.zeros(300)).repeats(np.eye(4, dtype=bool), schema)
+    assert [np.flatnonzero(row).tolist() for row in again] == [[], [], [3], [2]]

@@ -177,7 +177,7 @@ def test_decision_stable_against_arithmetic():
     share = 0.75 * 2 / 4 + 0.25 * 3 / 4  # of the answers to b that turn the decision
     assert not stops(share - 0.01, [0, 0, 0])
     assert stops(share + 0.01, [0, 0, 0])
-    assert stops(0.0, [1, 1, 1])  # nothing open
+    assert not stops(1.0, [1, 1, 1])  # nothing open: the decision was not the reason
     assert stops(0.0, [0, 1, 0])  # b is known to be 0: a and c change nothing
 
 

@@ -94,6 +94,11 @@ def test_no_question_worth_its_price():
     # what is too dear does not keep the asking alive
     order, _, reason = asked(Given(9.0, 0.3, 0.1, 0.2), [50.0, 1.0, 1.0, 1.0], MaxCost(5), InformationPerCost(0.15))
     assert order == [1, 3]
+    # where nothing is left, that is the reason
+    order, _, reason = asked(policy, [1.0, 1.0, 1.0, 1.0], InformationPerCost(0.01))
+    assert (len(order), reason) == (4, "nothing left to ask")
+    reason = asked(policy, [1.0, 1.0, 1.0, 1.0], InformationPerCost(0.01), MaxFeatures(4))[2]
+    assert reason == "asked 4 features"
     policy.informative = False
     with pytest.raises(ValueError, match="needs a method whose scores are information"):
         asked(policy, [4.0, 1.0, 1.0, 1.0], InformationPerCost(0.15))

@@ -170,3 +170,33 @@ def test_a_function_is_not_saved(tmp_path):
     assert model.rollout(X).cost[0].tolist() == [0.0, 1.0, 3.0, 6.0]
     with pytest.raises(ValueError, match="Depends cannot be saved"):
         model.save(tmp_path / "m.askless")
+
+
+def test_candidates_within_batches_are_not_told(model):
+    X, _ = table(4, seed=3)
+    with pytest.raises(ValueError, match="one question at a time"):
+        model.rollout(X, batch=2).candidates(0, 1)
+
+
+def test_candidates_of_the_last_case(model):
+    X, _ = table(4, seed=3)
+    t = model.rollout(X, available=NAMES[:4])
+    assert t.candidates(-1, 0) == t.candidates(3, 0)
+    assert len(t.candidates(-1, 0)) > 0
+    with pytest.raises(IndexError):
+        t.candidates(4, 0)
+
+
+def test_a_batch_of_one_in_an_interview_is_the_question(model):
+    talk = model.interview()
+    assert talk.batch(1) == (talk.question,)
+
+
+def test_a_fit_that_fails_leaves_no_model():
+    X, y = table(300)
+    model = DynamicClassifier(2, method=Value(**QUICK)).fit(X, y)
+    model.set_params(groups={"both": pd.to_datetime(["2020-01-01", "2020-01-02"]).tolist()})
+    X.columns = [*model.groups["both"], "blood_b", "scan", "noise"]
+    with pytest.raises(ValueError, match="Timestamp"):
+        model.fit(X, y)
+    assert not hasattr(model, "model_")

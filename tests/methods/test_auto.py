@@ -112,6 +112,34 @@ def test_what_cannot_be_tried(methods):
         Auto(methods=methods).check()
 
 
+def test_what_could_not_be_used_or_trained_is_refused_at_once():
+    with pytest.raises(ValueError, match="'oracle_order', which looks at the truth"):
+        Auto(methods=("greedy", "oracle_order")).check()
+    with pytest.raises(ValueError, match="network is 'conv_tiny'"):
+        Auto(methods=("greedy", "cmi_marginal"), network="conv_tiny").check()
+    with pytest.raises(ValueError, match="is for images"):
+        Auto(methods=("greedy", "center_crop")).fit(planted("classification", n=50), seed=0, progress=Silent())
+
+
+def test_methods_keep_their_own_defaults():
+    usual = find_method("opportunistic").get_params(deep=False)
+    assert Auto()._configured("opportunistic").get_params(deep=False) == usual
+    changed = Auto(batch_size=32, epochs=7)._configured("opportunistic").get_params(deep=False)
+    assert changed == usual | {"batch_size": 32, "epochs": 7}
+
+
+def test_what_may_not_be_asked_yet_is_not_asked_on_validation_rows():
+    """The best feature waits for one that tells nothing: the order that asks for that one is the best in use."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 4)), columns=["consent", "biopsy", "b", "c"])
+    y = (3 * X["biopsy"] + 0.3 * X["b"] + 0.3 * rng.normal(size=400) > 0).astype(int)
+    how = {"precedence": {"biopsy": ["consent"]}, "random_state": 0, "validation_fraction": 0.25}
+    method = Auto(methods=("greedy", "fixed_order"), epochs=8, pretrain_epochs=8, hidden=(32,))
+    model = DynamicClassifier(2, method, **how).fit(X, y)
+    assert model.model_.summary["chosen"] == "fixed_order"
+    assert model.rollout(X[:3]).names(0) == ["consent", "biopsy"]
+
+
 def test_files_hold_it(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))

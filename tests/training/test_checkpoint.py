@@ -75,6 +75,14 @@ def test_stages_of_another_fit_are_refused(tmp_path):
         Checkpoint(file, "two").stage("ranking", stage(torch.ones(1), []))
 
 
+def test_what_a_killed_fit_left_is_removed(tmp_path):
+    file = tmp_path / "fit[1].part"
+    left, other = tmp_path / ".fit[1].part.0123456789ab.part", tmp_path / ".fit1.part.0123456789ab.part"
+    left.write_bytes(b"half"), other.write_bytes(b"of another file")
+    Checkpoint(file, "me").stage("ranking", stage(torch.ones(1), []))
+    assert sorted(tmp_path.iterdir()) == sorted([file, other])
+
+
 def test_a_large_file_is_written_once_a_minute(tmp_path, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr("askless.training.checkpoint.time.monotonic", lambda: clock[0])

@@ -7,13 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from askless.core.arrays import Array
 from askless.core.choice import close, narrowed, pick_best, ranked_scores, weighed
 from askless.core.progress import Asker, Progress
 from askless.core.reference import Reference
 from askless.core.state import State
 from askless.core.stopping import StoppingRule
+from askless.core.stopping.base import makes_promise
 
-__all__ = ["choose_batch"]
+__all__ = ["Member", "choose_batch"]
+
+Member = tuple[Array, Array]
+"""A question for each case: the feature (n,), -1 for none, and what it costs (n,)."""
 
 WORLDS = 32  # imagined rows of answers for each case
 CASES_AT_ONCE = 256  # so that their worlds stay in memory
@@ -21,44 +26,50 @@ LEADING = 16  # candidates that are tried in every world
 REPEATS = 0.1  # who moves predictions by less than this share of the most that a candidate does, repeats the others
 
 
-def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """What to ask of each case at once: at most `size` picks (n,), -1 for none, and which rule stopped it (n,).
+def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -> tuple[list[Member], np.ndarray]:
+    """What to ask of each case at once: at most `size` members, and which rule stopped it (n,), -1 for none.
 
     The first is the best feature alone. Each further one is the best on average over imagined answers to those
     before it. A copy of what is known, or of a member, is not asked. Limits of number and money count the whole
-    batch; what waits for another feature waits for its answer.
+    batch; a member costs what it costs after those before it are ordered, whatever their answers will be; what
+    waits for another feature waits for its answer.
     """
+    if any(makes_promise(rule) for rule in rules):
+        raise ValueError("a rule is certified for questions one at a time: it cannot look at each answer of a batch")
     ceiling, fired = narrowed(progress, rules)
     ceiling = np.array(ceiling)  # a copy: members are closed below
     reference, schema = progress.who.reference, progress.who.schema
     if reference is None:
         raise ValueError("a batch is chosen with imagined answers from stored rows, and this model has none")
     ceiling[reference.repeats(np.asarray(progress.state.known), schema)] = -np.inf
-    picks: list[np.ndarray] = []
+    members: list[Member] = []
     state, count, spent = progress.state, progress.count, progress.spent
     chosen = np.zeros(state.asked.shape, dtype=bool)
-    while len(picks) < size:
+    while len(members) < size:
         asked = np.asarray(state.asked) | chosen
         planned = replace(
             progress, state=State(state.x, asked, state.known), count=count, spent=spent, ceiling=ceiling.copy()
         )
-        if picks:
+        if members:
             inside, _ = narrowed(replace(planned, asker=replace(progress.who, precedence=None)), rules)
-            inside = np.where(picks[-1][:, None] < 0, -np.inf, inside)  # a case that has no next has none after it
+            ended = members[-1][0] < 0  # a case that has no next one has none after it
+            inside = np.where(ended[:, None], -np.inf, inside)
         else:
             inside, planned = ceiling, progress
         if not (inside > 0).any():
             break
-        scores = _expected(progress, reference, planned, chosen, inside) if picks else ranked_scores(progress, inside)
+        scores = (
+            _expected(progress, reference, planned, chosen, inside) if members else ranked_scores(progress, inside)
+        )
         pick = pick_best(scores, inside)
         asks = pick >= 0
-        prices = np.take_along_axis(np.asarray(planned.prices), np.maximum(pick, 0)[:, None], axis=1)[:, 0]
-        count, spent = count + asks, spent + np.where(asks, prices, 0.0)
+        price = planned.price_of(pick)
+        count, spent = count + asks, spent + price
         chosen[np.flatnonzero(asks), pick[asks]] = True
         ceiling = close(ceiling, pick)
         ceiling[reference.repeats(chosen, schema)] = -np.inf
-        picks.append(pick)
-    return picks, fired
+        members.append((pick, price))
+    return members, fired
 
 
 def _expected(
@@ -96,6 +107,7 @@ def _in_worlds(
         asked[np.arange(len(asked)), leading[:, j]] = True
         moves[:, j] = _moved(before, _predicted(who, reference.told(state, rows, asked, who.schema), len(state)))
     own = np.take_along_axis(means, leading, axis=1)
+    moves = np.where(np.isfinite(own), moves, 0.0)  # what cannot be asked has no say in what counts as a repeat
     if who.informative:
         limited = np.minimum(own, moves)
     else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -12,6 +13,7 @@ from askless.core.batches import choose_batch
 from askless.core.candidates import Candidate, Ranking, ranking_of
 from askless.core.choice import ceiling_of, choose, narrowed, pick_best
 from askless.core.events import AnswerCodec, Event, Moment, Question
+from askless.core.numbers import is_whole
 from askless.core.progress import Asker, Progress
 from askless.core.protocols import refuse_truth
 from askless.core.state import State
@@ -19,6 +21,8 @@ from askless.core.stopping import MaxFeatures, StoppingRule, as_rules, stop_reas
 from askless.exceptions import InterviewError
 
 __all__ = ["Interview"]
+
+NO_OUTPUT = np.empty((1, 0))  # until somebody predicts
 
 
 class Interview:
@@ -61,7 +65,7 @@ class Interview:
         self._fixed = asker.costs.prices(empty)[0].tolist() if fixed else None
         ceiling, left, happened = ceiling_of(allowed, empty.x), int(allowed.sum()), ("", -1, None, 0.0)
         self._past: list[Moment] = []
-        self._now = Moment(empty, np.empty((1, 0)), 0, 0.0, ceiling, left, (), (), happened)
+        self._now = Moment(empty, NO_OUTPUT, 0, 0.0, ceiling, left, (), (), happened)
         self._predict(self._now)
         self._decide(self._now)
         for name, value in (known or {}).items():
@@ -103,24 +107,15 @@ class Interview:
 
     def batch(self, size: int) -> tuple[Question, ...]:
         """The best features to ask at once, chosen together; `answers` takes the answers. Empty when done."""
-        checked = isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 1
-        if not checked:
+        if not is_whole(size) or size < 1:
             raise InterviewError(f"the size of a batch is {size!r}; it must be an integer of at least 1")
-        if self.done:
-            return ()
+        question = self.question
+        if question is None or size == 1:
+            return () if question is None else (question,)
         progress = self._progress(self._now, self._without_postponed(self._now))
-        picks, _ = choose_batch(progress, self._rules, int(size))
-        questions, given, state = [], progress.given, progress.state
-        for pick in picks:  # each costs what it costs after those before it
-            index = int(pick[0])
-            prices = Progress(state, progress.count, progress.spent, progress.prediction, self._asker, given=given)
-            questions.append(self._schema.question(index, float(prices.prices[0, index])))
-            asked = state.asked.copy()
-            asked[0, index] = True
-            state = State(state.x, asked, state.known)
-        if not questions and self.question is not None:  # it was postponed, or repeats what is known
-            return (self.question,)
-        return tuple(questions)
+        members, _ = choose_batch(progress, self._rules, int(size))
+        questions = tuple(self._schema.question(int(pick[0]), float(price[0])) for pick, price in members)
+        return questions or (question,)  # where all that is left was postponed, or repeats what is known
 
     @property
     def prediction(self) -> dict[Any, float]:
@@ -141,7 +136,7 @@ class Interview:
     @property
     def history(self) -> tuple[Event, ...]:
         """What has happened so far, oldest first."""
-        return tuple(self._event(moment) for moment in (*self._past, self._now)[1:])
+        return tuple(map(self._event, self._moments()))
 
     @property
     def count(self) -> int:
@@ -165,12 +160,13 @@ class Interview:
         index = self._asked()
         columns = self._codec.encode_answer(index, value)
         action = "unknown" if columns is None else "answer"  # a category that training has not seen tells nothing
-        self._advance(action, index, columns, value, paid=True)
+        self._advance(action, index, columns, value, self._prices(self._now)[index])
 
     def answers(self, values: Mapping[str, Any]) -> None:
         """Answer several features by name, such as those of a `batch`; None is unknown. Each is asked and paid.
 
-        Nothing is recorded where one of them cannot be asked, or its value is not one.
+        Each costs what it did before the answers to the others were there. Nothing is recorded where one of them
+        cannot be asked, or its value is not one.
         """
         if not isinstance(values, Mapping):
             raise InterviewError(f"the answers are {values!r}; give a mapping from features to values")
@@ -180,12 +176,14 @@ class Interview:
             if not self._now.ceiling[index] > 0.0:
                 raise InterviewError(f"{name!r} cannot be asked: it was asked before, or is unavailable; use tell")
             encoded.append((index, None if value is None else self._codec.encode_answer(index, value), value))
-        for index, columns, value in encoded:
-            self._advance("unknown" if columns is None else "answer", index, columns, value, paid=True)
+        prices = self._prices_together([index for index, _, _ in encoded])
+        for (index, columns, value), price in zip(encoded, prices, strict=True):
+            self._advance("unknown" if columns is None else "answer", index, columns, value, price)
 
     def unknown(self) -> None:
         """The answer cannot be had: the question counts and is not asked again, and nothing is learned."""
-        self._advance("unknown", self._asked(), None, None, paid=True)
+        index = self._asked()
+        self._advance("unknown", index, None, None, self._prices(self._now)[index])
 
     def later(self) -> None:
         """Postpone the question until nothing else is left to ask."""
@@ -198,23 +196,34 @@ class Interview:
     def tell(self, name: str, value: Any) -> None:
         """Record a value that was not asked for, or correct an earlier answer; it costs nothing."""
         index = self._schema.index(name)
-        self._advance("tell", index, self._codec.encode_answer(index, value), value, paid=False)
+        self._advance("tell", index, self._codec.encode_answer(index, value), value, None)
 
     def record(self, answers: Mapping[str, Any]) -> None:
         """Take over answers to questions that were put elsewhere, in the order given: they count and they cost.
 
         None stands for "unknown". What to ask next is decided once, in the end, and `undo` takes all of them back.
+        What was asked before is refused.
         """
         events = [(self._schema.index(name), value) for name, value in answers.items()]
+        asked = {
+            index
+            for action, index, *_ in (moment.happened for moment in self._moments())
+            if action in ("answer", "unknown")
+        }
+        for index, _ in events:
+            if index in asked:
+                raise InterviewError(f"{self._schema.names[index]!r} was asked before; `tell` corrects its answer")
         told = [None if value is None else self._codec.encode_answer(index, value) for index, value in events]
         if not events:
             return
-        moment = self._now
+        moments = [self._now]
         for (index, value), columns in zip(events, told, strict=True):
-            action = "unknown" if columns is None else "answer"
-            moment = self._after(moment, action, index, columns, value, paid=True)
-        self._predict(moment)
-        self._enter(moment)
+            action, price = "unknown" if columns is None else "answer", self._prices(moments[-1])[index]
+            moments.append(self._after(moments[-1], action, index, columns, value, price))
+        _, *between, last = moments
+        last.between = tuple(between)
+        self._predict(last)
+        self._enter(last)
 
     @property
     def can_undo(self) -> bool:
@@ -255,14 +264,31 @@ class Interview:
         count, spent = np.array([now.count]), np.array([now.spent])
         return Progress(now.state, count, spent, now.output, self._asker, ceiling[None], given)
 
+    def _moments(self) -> Iterator[Moment]:
+        """After each event so far, the oldest first."""
+        for moment in (*self._past, self._now)[1:]:
+            yield from (*moment.between, moment)
+
+    def _prices_together(self, indices: Sequence[int]) -> list[float]:
+        """What each feature costs after those before it are ordered, and not answered yet."""
+        progress, prices = self._progress(self._now, self._now.ceiling), []
+        for index in indices:
+            prices.append(float(progress.prices[0, index]))
+            asked = progress.state.asked.copy()
+            asked[0, index] = True
+            progress = replace(progress, state=State(progress.state.x, asked, progress.state.known))
+        return prices
+
     def _event(self, moment: Moment) -> Event:
+        if not moment.output.size:  # one of several that were recorded together
+            self._predict(moment)
         action, index, value, price = moment.happened
         return Event(
             action, self._schema.features[index].name, value, price, self._describe(moment.output, moment.state)
         )
 
-    def _advance(self, action: str, index: int, columns: np.ndarray | None, value: Any, *, paid: bool) -> None:
-        moment = self._after(self._now, action, index, columns, value, paid=paid)
+    def _advance(self, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None) -> None:
+        moment = self._after(self._now, action, index, columns, value, price)
         self._predict(moment)
         self._enter(moment)
 
@@ -274,11 +300,10 @@ class Interview:
             moment.output, moment.scores = self._both(moment.state)
 
     def _after(
-        self, now: Moment, action: str, index: int, columns: np.ndarray | None, value: Any, *, paid: bool
+        self, now: Moment, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None
     ) -> Moment:
-        """The moment after an event, with the prediction of the moment before."""
-        feature = self._schema.features[index]
-        price = self._prices(now)[index] if paid else 0.0
+        """The moment after an event, without a prediction; a price of None is for what was not asked."""
+        feature, paid = self._schema.features[index], price is not None
         ceiling, left = now.ceiling, now.left
         if ceiling[index] > 0.0:
             ceiling, left = ceiling.copy(), left - 1
@@ -294,9 +319,11 @@ class Interview:
             given = tuple(i for i in given if i != index)
         elif not paid and not now.state.asked[0, index]:
             given = (*given, index)
-        happened = (action, index, value, price)
-        count, spent = now.count + paid, now.spent + price
-        return Moment(state, now.output, count, spent, ceiling, left, postponed, given, happened)
+        if type(value) is dict:
+            value = value.copy()  # the caller's own may change
+        happened = (action, index, value, price or 0.0)
+        count, spent = now.count + paid, now.spent + (price or 0.0)
+        return Moment(state, NO_OUTPUT, count, spent, ceiling, left, postponed, given, happened)
 
     def _enter(self, moment: Moment) -> None:
         """Decide what to ask, and make `moment` the present one."""

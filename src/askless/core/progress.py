@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.arrays import Array
+from askless.core.arrays import Array, array_namespace, take_columns
 from askless.core.costs import CostModel, Uniform
 from askless.core.precedence import Precedence
 from askless.core.protocols import Policy, Predictor
@@ -91,6 +91,12 @@ class Progress:
     def prices(self) -> Array:
         """(n, features) the price of each question, if it came next."""
         return self._once("prices", self._prices)
+
+    def price_of(self, pick: Array) -> Array:
+        """(n,) what feature `pick[i]` costs case i; a negative pick costs nothing."""
+        xp = array_namespace(self.prices)
+        price = take_columns(self.prices, xp.where(pick >= 0, pick, xp.zeros_like(pick)))
+        return xp.where(pick >= 0, price, xp.zeros_like(price))
 
     @property
     def scores(self) -> Array:

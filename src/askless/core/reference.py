@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from askless.core.state import State
 __all__ = ["Reference"]
 
 ROWS_AT_ONCE = 8192  # imagined records
-ALIKE = 0.995  # columns with at least this correlation say the same
+ALIKE = 0.995  # columns with at least this correlation say the same,
+FEWEST_ROWS = 32  # where so many rows have both
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,7 @@ class Reference:
     x: np.ndarray  # (rows, columns)
     present: np.ndarray  # (rows, features) bool
     y: np.ndarray  # (rows,) codes of classes, or the numbers of a regression
+    _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # copies, and the schema they are of
 
     def draw(self, prediction: np.ndarray, spread: np.ndarray | None, k: int) -> np.ndarray:
         """(n, k) rows for each case, given predictions (n, outputs) and standard deviations (n,) of a regression."""
@@ -106,24 +109,27 @@ class Reference:
     def _copies(self, schema: Schema) -> np.ndarray:
         """(features, features) 1 where the second is a copy of the first: each column follows one of the first's.
 
-        Other units, or the order of categories, do not matter. Where all rows agree nothing can be said.
+        Other units, or the order of categories, do not matter. Looked at are the rows that have both; where these
+        are few, or all agree, nothing can be said.
         """
-        if "copies" not in self.__dict__:
-            centred = self.x - self.x.mean(axis=0)
-            length = np.sqrt((centred**2).sum(axis=0))
-            varies = length > 1e-6
-            unit = np.where(varies, centred / np.where(varies, length, 1.0), 0.0)
-            alike = np.abs(unit.T @ unit)  # (columns, columns) correlations
-            most = np.maximum.reduceat(
-                alike, schema.starts, axis=0
-            )  # (features, columns): the best column of the first
-            follows = (most >= ALIKE) | ~varies
-            copies = np.logical_and.reduceat(follows, schema.starts, axis=1)
-            copies &= np.logical_or.reduceat(varies, schema.starts)
-            np.fill_diagonal(copies, False)
-            self.__dict__["copies"] = copies.astype(np.float32)
-        known: np.ndarray = self.__dict__["copies"]
-        return known
+        if self._found.get("schema") is not schema:
+            here = self.present[:, schema.column_feature].astype(np.float64)  # (rows, columns)
+            x = np.where(here > 0, self.x - self.x.mean(axis=0, dtype=np.float64), 0.0)
+            both = here.T @ here  # (columns, columns) how many rows have both; all sums below are over these
+            n, sums = np.maximum(both, 1.0), x.T @ here  # sums[i, j]: of column i, in the rows that have j too
+            squares = np.maximum((x**2).T @ here - sums**2 / n, 0.0)
+            varies = (squares > 1e-9 * n) & (both >= FEWEST_ROWS)
+            pairs = varies & varies.T
+            lengths = np.sqrt(np.where(pairs, squares * squares.T, 1.0))
+            alike = np.where(pairs, np.abs(x.T @ x - sums * sums.T / n) / lengths, 0.0)
+            most = np.maximum.reduceat(alike, schema.starts, axis=0)  # (features, columns): of the first's columns
+            some = np.logical_or.reduceat(varies.T, schema.starts, axis=0)  # where the second's column varies
+            follows = np.logical_and.reduceat((most >= ALIKE) | ~some, schema.starts, axis=1)
+            follows &= np.logical_or.reduceat(some, schema.starts, axis=1)
+            np.fill_diagonal(follows, False)
+            self._found.update(schema=schema, copies=follows.astype(np.float32))
+        copies: np.ndarray = self._found["copies"]
+        return copies
 
     # Files
 

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like, device, take_columns, to_numpy
-from askless.core.batches import choose_batch
+from askless.core.arrays import Array, array_namespace, constant_like, device, to_numpy
+from askless.core.batches import Member, choose_batch
 from askless.core.choice import ceiling_of, close, decide
 from askless.core.costs import CostModel, Uniform
 from askless.core.precedence import Precedence
@@ -90,15 +90,11 @@ def rollout(
     while True:
         truth = cases.x if needs_truth else None
         progress = Progress(state, count, spent, prediction, asker, ceiling, known, truth)
-        picks, fired = choose_batch(progress, rules, batch) if batch > 1 else _single(progress, rules)
-        if not picks:
+        members, fired = choose_batch(progress, rules, batch) if batch > 1 else _single(progress, rules)
+        if not members:
             break
-        for i, pick in enumerate(picks):
-            if i:  # a batch pays what each of its members costs after those before it
-                progress = Progress(state, count, spent, prediction, asker, ceiling, known)
-            asks = pick >= 0
-            price = take_columns(progress.prices, xp.where(asks, pick, xp.zeros_like(pick)))
-            count, spent = count + xp.astype(asks, xp.int64), spent + xp.where(asks, price, xp.zeros_like(price))
+        for pick, price in members:
+            count, spent = count + xp.astype(pick >= 0, xp.int64), spent + price
             twins, before = twins.after(pick)
             if before is not None:  # answers tell some apart
                 state, ceiling = state.at(before), ceiling[before]
@@ -120,10 +116,10 @@ def rollout(
     return _without_gaps(t) if batch > 1 and steps else t
 
 
-def _single(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[list[Array], Array]:
+def _single(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[list[Member], Array]:
     """The next question of each case as a batch of one; none where nobody is asked anything more."""
     pick, fired = decide(progress, rules)
-    return ([pick] if bool(array_namespace(pick).any(pick >= 0)) else []), fired
+    return ([(pick, progress.price_of(pick))] if bool(array_namespace(pick).any(pick >= 0)) else []), fired
 
 
 def _without_gaps(t: Trajectory) -> Trajectory:

@@ -64,7 +64,10 @@ class Trajectory:
         Empty where a rule had stopped the case. The table that was asked must still be what it was.
         """
         if self.again is None:
-            raise ValueError("this trajectory cannot tell its candidates; one from a model's rollout can")
+            raise ValueError(
+                "this trajectory cannot tell its candidates; one from a model's rollout, one question at a time, can"
+            )
+        row = range(len(self))[row]
         asked = [i for i in self.order[row].tolist() if i >= 0]
         if not 0 <= step <= len(asked):
             raise ValueError(f"case {row} was asked {len(asked)} features; there is no step {step}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from askless.core.costs import Panels
+from askless.core.numbers import is_whole
 from askless.datasets.download import DownloadFailed
 from askless.datasets.home import DatasetNotFound, data_home
 
@@ -170,7 +171,7 @@ class Generated:
     def load(self, n: int | None = None, random_state: Seed = 0) -> Dataset:
         """`n` fresh rows, `info.rows` unless told."""
         rows = self.info.rows if n is None else n
-        if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
+        if not is_whole(rows) or rows < 1:
             raise ValueError(f"the number of rows is {n!r}; it must be an integer of at least 1")
         frame, target = self.draw(int(rows), np.random.default_rng(random_state))
         relevant = None if self.relevant is None else self.relevant(frame)

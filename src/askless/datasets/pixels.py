@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from askless.core.numbers import is_whole
 from askless.datasets.base import Dataset, Info
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def pixel_names(shape: tuple[int, ...], channels: Sequence[str] = ()) -> list[st
 def pixel_groups(shape: tuple[int, ...], side: int, channels: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
     """The columns of each square of so many pixels a side, by name; empty where each would be one column."""
     height, width = shape[:2]
-    if isinstance(side, bool) or not isinstance(side, (int, np.integer)) or side < 1 or height % side or width % side:
+    if not is_whole(side) or side < 1 or height % side or width % side:
         raise ValueError(f"patch_size is {side!r}; it must divide the images' {height} x {width} pixels")
     if side == 1 and not channels:
         return {}
@@ -81,7 +82,7 @@ def image_dataset(
 def _checked_pixels(pixels: Sequence[int], count: int) -> list[int]:
     kept = list(pixels)
     for pixel in kept:
-        if isinstance(pixel, bool) or not isinstance(pixel, (int, np.integer)) or not 0 <= pixel < count:
+        if not is_whole(pixel) or not 0 <= pixel < count:
             raise ValueError(f"pixels has {pixel!r}; each must be an integer from 0 to {count - 1}")
     if not kept or len(set(kept)) < len(kept):
         raise ValueError("pixels must name at least one pixel, and none of them twice")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from askless.core.costs import checked_price
+from askless.core.numbers import is_whole
 from askless.encoding.codec import PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Columns
@@ -129,7 +130,7 @@ def _members(columns: Columns, name: str, group: Any) -> tuple[int, ...]:
 
 
 def _is_position(columns: Columns, column: Any) -> bool:
-    return not columns.named and isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+    return not columns.named and is_whole(column)
 
 
 def _position(columns: Columns, column: Any, where: str = "") -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from askless import models
 from askless.methods.base import Fitted, Method, find_method
 from askless.methods.networked import NetMethod
+from askless.methods.oracle_order import OracleOrder
 from askless.methods.settings import NETWORK, Names, Number
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class Auto(NetMethod):
     Parameters
     ----------
     methods : the names of those to try.
-    pretrain_epochs, iterations : of the methods that have such a setting; None leaves it as it is.
-    hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of all networks, as for `Greedy`.
+    pretrain_epochs, iterations, hidden, dropout, batch_size, learning_rate, weight_decay, epochs : where they are not
+        the default, of all methods that have such a setting, as for `Greedy`; else each has its own.
     """
 
     limits = NETWORK | {
@@ -55,9 +56,20 @@ class Auto(NetMethod):
         if not self.methods:
             raise ValueError("methods is empty; name at least one method to try")
         for name in self.methods:
-            if isinstance(find_method(name), Auto):
+            method = find_method(name)
+            if isinstance(method, Auto):
                 raise ValueError("methods has 'auto', which is what tries them")
+            if isinstance(method, OracleOrder):
+                raise ValueError(
+                    f"methods has {name!r}, which looks at the truth: it would win, and could not be used"
+                )
+            self._configured(name).check()
         return self
+
+    @property
+    def needs_images(self) -> bool:
+        """Whether any of the methods tried cannot learn from a table."""
+        return any(self._configured(name).needs_images for name in self.methods)
 
     @property
     def informative(self) -> bool:
@@ -87,16 +99,11 @@ class Auto(NetMethod):
         return Fitted(chosen.policy, chosen.predictor, history, summary, chosen.max_features)
 
     def _configured(self, name: str) -> Method:
-        """The method of that name, with the settings that it shares with this one."""
-        method = find_method(name)
-        own = self.get_params(deep=False)
-        optional = ("pretrain_epochs", "iterations")
-        shared = {
-            key: value
-            for key, value in own.items()
-            if key in method.get_params(deep=False) and not (key in optional and value is None)
-        }
-        return method.set_params(**shared).check()  # type: ignore[no-any-return]
+        """The method of that name, with the settings that were given to this one, as far as it has such."""
+        method, usual = find_method(name), Auto().get_params(deep=False)
+        given = {key: value for key, value in self.get_params(deep=False).items() if value != usual[key]}
+        theirs = method.get_params(deep=False)
+        return method.set_params(**{key: value for key, value in given.items() if key in theirs})  # type: ignore[no-any-return]
 
 
 def _attempt(

@@ -101,6 +101,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
             "schema": repr(problem.schema),
             "task": [problem.task, problem.n_classes, problem.max_features, problem.missing],
             "prices": some_prices(problem).tolist(),
+            "precedence": None if problem.precedence is None else problem.precedence.needs.tolist(),
             "shapes": [problem.train.x.shape, problem.valid.x.shape],
         }
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())

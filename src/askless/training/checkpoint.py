@@ -15,7 +15,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from askless.exceptions import CheckpointError
-from askless.files import write_atomic
+from askless.files import remove_leftovers, write_atomic
 from askless.training.distributed import file_of_first, world
 
 __all__ = ["Checkpoint", "Snapshot", "finished"]
@@ -49,6 +49,8 @@ class Checkpoint:
         self._finished: dict[str, Result] | None = None  # by stage; None until the file was looked at
         self._around = ""  # the names of the stages that are being computed
         self._not_before = 0.0  # when a snapshot is written again, on the monotonic clock
+        if world().rank == 0:
+            remove_leftovers(self.path)  # of fits that were killed while they wrote; two at once cannot share a file
 
     def save(self, snapshot: Snapshot) -> None:
         """Write the snapshot in one step, unless a large one was written just now."""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from askless.core import Cases, CostModel, Missing, Schema, State, Uniform
+from askless.core import Cases, CostModel, Missing, Precedence, Schema, State, Uniform
 from askless.nn import Layout, masked_inputs
 from askless.tables import Scratch
 
@@ -45,6 +45,7 @@ class Problem:
     missing: Missing = "skip"
     scratch: Scratch = field(default_factory=Scratch)  # where large arrays go
     costs: CostModel = field(default_factory=Uniform)
+    precedence: Precedence | None = None  # validation asks as in use
 
     @property
     def n_outputs(self) -> int:

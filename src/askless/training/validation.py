@@ -28,6 +28,7 @@ def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem, *
             stopping=stopping,
             costs=problem.costs,
             missing=problem.missing,
+            precedence=problem.precedence,
             allow_truth=True,  # training knows it anyway
         )
         for run in runs

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from askless.core.arrays import Array, array_namespace, constant_like
+from askless.core.numbers import checked_number
 from askless.core.schema import Schema
 from askless.core.state import State
 
@@ -31,10 +32,7 @@ class CostModel(Protocol):
 
 def checked_price(name: str, price: object) -> float:
     """`price` as a number, or an error that names the feature."""
-    number = isinstance(price, (int, float, np.integer, np.floating)) and not isinstance(price, bool)
-    if not number or not np.isfinite(price) or price < 0:  # type: ignore[call-overload,operator]
-        raise ValueError(f"the cost of {name!r} is {price!r}; it must be a number of at least 0")
-    return float(price)  # type: ignore[arg-type]
+    return checked_number(price, f"the cost of {name!r}", low=0)
 
 
 def named_prices(prices: Mapping[Any, Any], schema: Schema, others: np.ndarray) -> np.ndarray:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-import numpy as np
-
 from askless.core.arrays import Array, array_namespace
 from askless.core.progress import Progress
 
@@ -22,7 +20,6 @@ __all__ = [
     "StoppingRule",
     "as_rules",
     "check_rules",
-    "checked_number",
     "checked_rule",
     "rule_name",
     "stop_reason",
@@ -38,7 +35,7 @@ class StoppingRule(Protocol):
     stops when all that was open is closed. It may have `otherwise`, a text that the reasons of cases that it did not
     stop end with. It may say `treats_alike = True`: cases in the same state stop alike (see `Policy`). And one that
     says `promises = True` counts all cases that it would stop as its own: it goes before all others. A rule that is
-    not for every model has `check(task, stored)`, which raises an error before anything is trained.
+    not for every model has `check(task, stored, informative)`, which raises an error before anything is trained.
     """
 
     @property
@@ -89,18 +86,6 @@ class Rule(ABC):
 def rule_name(rule: type) -> str:
     """`MaxFeatures` is called `max_features`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", rule.__name__).lower()
-
-
-def checked_number(value: object, what: str, *, low: float, high: float = np.inf, whole: bool = False) -> float:
-    """`value` as a number between two limits, or an error that says what it is."""
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if number and whole:
-        number = isinstance(value, (int, np.integer))
-    if not number or not low <= value <= high or not np.isfinite(value):  # type: ignore[call-overload,operator]
-        kind = "an integer" if whole else "a number"
-        limits = f"of at least {low:g}" if high == np.inf else f"between {low:g} and {high:g}"
-        raise ValueError(f"{what} is {value!r}; it must be {kind} {limits}")
-    return int(value) if whole else float(value)  # type: ignore[call-overload,arg-type]
 
 
 def checked_rule(rule: Any) -> StoppingRule:

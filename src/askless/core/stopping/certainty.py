@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from askless.core.arrays import Array, array_namespace
+from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule, checked_number
+from askless.core.stopping.base import Rule
 
 __all__ = ["Confidence", "Spread"]
 

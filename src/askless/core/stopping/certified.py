@@ -15,8 +15,9 @@ from math import exp, lgamma, log, log1p
 import numpy as np
 
 from askless.core.arrays import Array, array_namespace
+from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule, checked_number
+from askless.core.stopping.base import Rule
 
 __all__ = ["Certified", "binomial_tail", "certified_on"]
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.core.state import State
-from askless.core.stopping.base import Rule, checked_number
+from askless.core.stopping.base import Rule
 
 __all__ = ["DecisionStable"]
 
@@ -49,13 +50,13 @@ class DecisionStable(Rule):
             raise ValueError("for a regression DecisionStable needs a tolerance: by how much the mean may move")
 
     def stops(self, progress: Progress) -> np.ndarray:
-        """True once the decision stands, whatever is asked next; numpy only."""
+        """True once the decision stands, whatever of what is left is asked next; numpy only."""
         who, prediction = progress.who, np.asarray(progress.prediction)
         task = "regression" if prediction.shape[1] == 1 else "classification"
         self.check(task, stored=who.reference is not None, informative=who.informative)
         assert who.reference is not None
-        stops = np.ones(len(prediction), dtype=bool)
         spread, open_ = progress.spread, np.asarray(progress.open)
+        stops: np.ndarray = np.any(open_, axis=1)
         for start in range(0, len(stops), CASES_AT_ONCE):
             some = np.arange(start, min(start + CASES_AT_ONCE, len(stops)))
             if not open_[some].any():

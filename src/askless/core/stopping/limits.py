@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from askless.core.arrays import Array, array_namespace
+from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule, checked_number
+from askless.core.stopping.base import Rule
 
 __all__ = ["MaxCost", "MaxFeatures"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from askless.core.arrays import Array, array_namespace
+from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule, checked_number
+from askless.core.stopping.base import Rule
 
 __all__ = ["InformationPerCost"]
 
@@ -40,9 +41,9 @@ class InformationPerCost(Rule):
             )
 
     def stops(self, progress: Progress) -> Array:
-        """True once every open question is worth less than its price."""
+        """True once every open question, of which there are some, is worth less than its price."""
         self.check("any", stored=False, informative=progress.who.informative)
         xp = array_namespace(progress.scores)
         prices = xp.astype(progress.prices, progress.scores.dtype, copy=False)
         enough = (progress.scores > 0) & (progress.scores >= self.threshold * prices) & progress.open
-        return ~xp.any(enough, axis=1)
+        return xp.any(progress.open, axis=1) & ~xp.any(enough, axis=1)
