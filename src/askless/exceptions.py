@@ -15,6 +15,7 @@ __all__ = [
     "ModelFileError",
     "TableError",
     "TruthError",
+    "UnseenWarning",
 ]
 
 
@@ -56,3 +57,7 @@ class MissingnessWarning(AsklessWarning):
 
 class CertificationWarning(AsklessWarning):
     """A promise cannot be kept with the cases that were given; the rule stops none."""
+
+
+class UnseenWarning(AsklessWarning):
+    """Words that training has not seen count as unknown: perhaps they are spelled differently."""

@@ -183,8 +183,12 @@ def _in_order(content: bytes) -> bytes:
 
 def _described(module: Any, part: Any) -> dict[str, Any]:
     name = type(part).__name__
-    if getattr(module, name, None) is not type(part) or not hasattr(part, "config"):
+    if getattr(module, name, None) is not type(part):
         raise ValueError(f"{name} cannot be saved: a file holds what {module.__name__} exports")
+    if not hasattr(part, "config"):
+        raise ValueError(
+            f"{name} cannot be saved: no file holds a function; give it to rollout and interview instead"
+        )
     return {"name": name, "config": part.config()}
 
 
@@ -202,8 +206,7 @@ def _priced(description: dict[str, Any]) -> costs.CostModel:
 
 
 def _stored_rows(tensors: dict[str, np.ndarray]) -> Reference | None:
-    prefix = "reference."
-    arrays = {name.removeprefix(prefix): a for name, a in tensors.items() if name.startswith(prefix)}
+    arrays = _part(tensors, "reference.")
     return Reference.build(arrays) if arrays else None
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from askless import DynamicClassifier, DynamicRegressor
 from askless.checks import example_table
+from askless.exceptions import UnseenWarning
 from askless.methods import Greedy
 
 QUICK = Greedy(epochs=2, pretrain_epochs=2, hidden=(16,))
@@ -94,6 +95,14 @@ def test_an_unseen_category_is_unknown(model, task):
         assert "colour" not in t.names(0)
     talk = model.interview(unavailable=[name for name in model.schema_.names if name != "colour"])
     before = talk.prediction
-    talk.answer("purple")
+    with pytest.warns(UnseenWarning, match="'purple' is none of the choices of 'colour' and counts as unknown"):
+        talk.answer("purple")
     assert talk.prediction == before
     assert talk.done
+    assert talk.history[-1].action == "unknown"
+
+
+def test_a_misspelt_category_is_told(model):
+    talk = model.interview()
+    with pytest.warns(UnseenWarning, match=r"'Red' is none .* \(did you mean 'red'\?\)"):
+        talk.tell("colour", "Red")

@@ -263,3 +263,185 @@ def test_bad_short_forms(data, message):
 def test_only_rules_are_made_from_files(name):
     with pytest.raises(ValueError, match="there is no stopping rule"):
         rule_from_json({"name": name, "config": {}})
+
+
+class Mine:
+    """A rule of a user's own, without a base class, that answers for all cases at once."""
+
+    reason = "enough"
+
+    def stops(self, progress):
+        return True
+
+
+def test_a_rule_of_ones_own_that_says_one_word_for_all():
+    with pytest.raises(ValueError, match=r"array of shape \(\); it must be \(2,\), one boolean for each case"):
+        narrowed(progress_of([[0.5, 0.5], [0.9, 0.1]]), [Mine()])
+
+
+def test_a_rule_of_ones_own_combines():
+    rule = MaxFeatures(3) & Spent(5.0)
+    assert rule.stops(progress_of([[0.5, 0.5]], count=3, spent=5)).tolist() == [True]
+    assert rule.stops(progress_of([[0.5, 0.5]], count=3, spent=4)).tolist() == [False]
+
+
+def test_every_case_says_why_it_stopped():
+    class Certain:
+        def predict(self, state):
+            p = 0.5 + 0.45 * state.x[:, 0]  # the first feature settles half of the cases
+            return np.column_stack([p, 1 - p])
+
+    cases = Cases(np.array([[1.0, 0, 0], [0.0, 0, 0], [0.0, 0, 0]]), np.array([[1, 1, 1], [1, 1, 1], [1, 1, 0]]) > 0)
+    rules = Confidence(0.9) | MaxCost(3.5)
+    costs = PerFeature(np.array([1.0, 1.0, 1.0]))
+    t = rollout(Ranking([3.0, 2.0, 1.0]), Certain(), cases, NAMES, stopping=rules, costs=costs)
+    assert t.stop_reason.tolist() == ["confidence of 0.9 reached", "nothing left to ask", "nothing left to ask"]
+    t = rollout(Ranking([3.0, 2.0, 1.0]), Certain(), cases, NAMES, stopping=[rules, MaxFeatures(1)], costs=costs)
+    assert t.stop_reason.tolist() == ["confidence of 0.9 reached", "asked 1 feature", "asked 1 feature"]
+
+
+def test_a_rule_for_the_other_task():
+    with pytest.raises(ValueError, match=r"Confidence\(probability=0.9\) is for a classification; this is a regres"):
+        check_rules(
+            as_rules(MaxCost(2) & (Confidence(0.9) | MaxFeatures(2))), "regression", stored=True, informative=True
+        )
+    with pytest.raises(ValueError, match=r"Spread\(sd=2.0\) is for a regression"):
+        check_rules([Spread(2)], "classification", stored=True, informative=True)
+    check_rules([Spread(2), MaxCost(3)], "regression", stored=False, informative=False)
+
+
+# The decision
+
+
+def test_decision_stable_against_arithmetic():
+    """Two of four stored rows of the likelier class have b = 1, which turns the decision."""
+
+    class ByB:
+        def predict(self, state):
+            p = np.where(state.known[:, 1] & (state.x[:, 1] > 0.5), 0.2, 0.75)
+            return np.column_stack([p, 1 - p])
+
+    x = np.zeros((8, 3), dtype=np.float32)
+    x[[0, 1], 1] = 1.0  # two of the four rows of class 0
+    x[[4, 5, 6], 1] = 1.0  # three of the four rows of class 1
+    stored = Reference(x, np.ones((8, 3), dtype=bool), np.repeat([0, 1], 4))
+    asker = Asker(Ranking([3.0, 2.0, 1.0]), ByB(), NAMES, reference=stored)
+
+    def stops(chance, asked):
+        asked = np.array([asked], dtype=bool)
+        state = State(np.zeros((1, 3), dtype=np.float32), asked, asked)
+        progress = Progress(state, np.zeros(1), np.zeros(1), ByB().predict(state), asker, ceiling_of(~asked, state.x))
+        return bool(DecisionStable(chance, draws=16).stops(progress)[0])
+
+    share = 0.75 * 2 / 4 + 0.25 * 3 / 4  # of the answers to b that turn the decision
+    assert not stops(share - 0.01, [0, 0, 0])
+    assert stops(share + 0.01, [0, 0, 0])
+    assert not stops(1.0, [1, 1, 1])  # nothing open: the decision was not the reason
+    assert stops(0.0, [0, 1, 0])  # b is known to be 0: a and c change nothing
+
+
+def test_decision_stable_looks_at_some_cases_at_a_time(monkeypatch):
+    class ByB:
+        def predict(self, state):
+            p = np.where(state.known[:, 1] & (state.x[:, 1] > 0.5), 0.2, 0.55 + 0.4 * state.x[:, 0])
+            return np.column_stack([p, 1 - p])
+
+    rng = np.random.default_rng(0)
+    stored = Reference(rng.random((40, 3)).astype(np.float32), np.ones((40, 3), dtype=bool), np.repeat([0, 1], 20))
+    asker = Asker(Ranking([3.0, 2.0, 1.0]), ByB(), NAMES, reference=stored)
+    asked = rng.random((30, 3)) < 0.4
+    state = State(np.where(asked, rng.random((30, 3)), 0).astype(np.float32), asked, asked)
+    progress = Progress(state, np.zeros(30), np.zeros(30), ByB().predict(state), asker, ceiling_of(~asked, state.x))
+    whole = DecisionStable(0.4).stops(progress)
+    assert 0 < whole.sum() < 30
+    monkeypatch.setattr("askless.core.stopping.decision.CASES_AT_ONCE", 7)
+    np.testing.assert_array_equal(DecisionStable(0.4).stops(progress), whole)
+
+
+def test_decision_stable_needs_rows_and_a_tolerance():
+    with pytest.raises(ValueError, match="this model has none"):
+        DecisionStable().stops(progress_of([[0.5, 0.5]]))
+    progress = progress_of([[1.0]])
+    stored = Reference(np.zeros((2, 3), dtype=np.float32), np.ones((2, 3), dtype=bool), np.array([0.0, 1.0]))
+    object.__setattr__(progress.asker, "reference", stored)
+    with pytest.raises(ValueError, match="needs a tolerance"):
+        DecisionStable().stops(progress)
+
+
+# Written down
+
+EVERY = [
+    MaxFeatures(3),
+    MaxCost(2.5),
+    Confidence(0.9),
+    Spread(1.5),
+    InformationPerCost(0.01),
+    DecisionStable(0.1, tolerance=2.0, draws=8),
+    (Confidence(0.9) & MaxFeatures(2)) | MaxCost(3),
+]
+
+
+@pytest.mark.parametrize("rule", EVERY, ids=repr)
+def test_a_rule_can_be_made_again(rule):
+    import json
+
+    assert rule_from_json(json.loads(json.dumps(rule_to_json(rule)))) == rule
+
+
+def test_every_rule_has_a_name():
+    named = {"max_features", "max_cost", "confidence", "spread", "information_per_cost", "decision_stable"}
+    assert named <= set(list_rules())
+
+
+def test_the_short_form():
+    assert stopping_from_json({"confidence": 0.95, "max_cost": 20}) == (Confidence(0.95), MaxCost(20))
+    assert stopping_from_json({"decision_stable": {"chance": 0.1}}) == (DecisionStable(0.1),)
+    both = stopping_from_json({"and": [{"max_features": 3, "max_cost": 5}, {"confidence": 0.9}]})
+    assert both == (AllOf((AnyOf((MaxFeatures(3), MaxCost(5))), Confidence(0.9))),)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"confidense": 0.9}, r"there is no stopping rule 'confidense' \(did you mean 'confidence'\?\)"),
+        ({"rule": 0.9}, "there is no stopping rule 'rule'"),
+        ({"all_of": []}, "there is no stopping rule 'all_of'"),
+        ({"confidence": {"p": 0.9}}, "the stopping rule 'confidence' has the settings probability"),
+        ({"confidence": 3}, "the confidence is 3"),
+        ({"and": 3}, "'and' takes a list"),
+        ({}, "the stopping rules are {}"),
+        ([0.9], r"the stopping rules are \[0.9\]"),
+    ],
+)
+def test_bad_short_forms(data, message):
+    with pytest.raises(ValueError, match=message):
+        stopping_from_json(data)
+
+
+@pytest.mark.parametrize("name", ["Rule", "StoppingRule", "Progress", "as_rules", "NOTHING_LEFT", "os", None, 3])
+def test_only_rules_are_made_from_files(name):
+    with pytest.raises(ValueError, match="there is no stopping rule"):
+        rule_from_json({"name": name, "config": {}})
+
+
+class Mine:
+    """A rule of a user's own, without a base class, that answers for all cases at once."""
+
+    reason = "enough"
+
+    def stops(self, progress):
+        return True
+
+
+def test_a_rule_of_ones_own_that_says_one_word_for_all():
+    cases = Cases(np.zeros((2, 3)), np.ones((2, 3), dtype=bool))
+    with pytest.raises(
+        ValueError, match=r"stops gives an array of shape \(\); it must be \(2,\), one boolean for each"
+    ):
+        rollout(Ranking([3.0, 2.0, 1.0]), Spent(), cases, NAMES, stopping=Mine())
+
+
+def test_a_rule_of_ones_own_combines_from_both_sides():
+    mine = Mine()
+    assert as_rules(mine | MaxFeatures(2)) == (mine, MaxFeatures(2))
+    assert (mine & MaxFeatures(2)).rules == (mine, MaxFeatures(2))

@@ -10,7 +10,7 @@ import pytest
 
 from askless.encoding import TableEncoder
 from askless.encoding.category import MAX_CHOICES
-from askless.exceptions import TableError
+from askless.exceptions import TableError, UnseenWarning
 
 
 def choices(table):
@@ -103,6 +103,14 @@ def test_unseen_categories_of_any_type_are_unknown():
     assert encoder.schema.features[0].choices == ("2020-01-01",)
     table = pa.table({"x": pa.array(days).dictionary_encode()})
     assert encoder.transform(table).present.ravel().tolist() == [True, False, False]
+
+
+def test_a_column_of_which_nothing_was_seen_is_told():
+    encoder = TableEncoder.fit(pd.DataFrame({"x": ["Oslo", "Rom"]}))
+    with pytest.warns(UnseenWarning, match="column 'x': no value is one that training has seen, such as 'OSLO'"):
+        assert not encoder.transform(pd.DataFrame({"x": ["OSLO", "ROM", None] * 5})).present.any()
+    assert not encoder.transform(pd.DataFrame({"x": ["OSLO", "ROM", None] * 4})).present.any()  # too few to say
+    assert encoder.transform(pd.DataFrame({"x": ["OSLO", "ROM", "Rom"] * 5})).present.any()
 
 
 def test_unseen_numbers_are_unknown_where_choices_are_numbers():

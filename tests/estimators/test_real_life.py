@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor, load
-from askless.core.costs import Depends, Panels
+from askless.core.costs import Depends, Panels, split_costs
 from askless.core.stopping import Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread
 from askless.methods import Auto, Greedy, Value
 
@@ -200,3 +200,34 @@ def test_a_fit_that_fails_leaves_no_model():
     with pytest.raises(ValueError, match="Timestamp"):
         model.fit(X, y)
     assert not hasattr(model, "model_")
+
+
+def test_prices_and_what_is_known_as_a_series(model):
+    prices = pd.Series({"scan": 0.01, "age": 5.0})
+    X, _ = table(20, seed=4)
+    how = {"stopping": MaxFeatures(2)}
+    assert (
+        model.rollout(X, costs=prices, **how).order == model.rollout(X, costs=prices.to_dict(), **how).order
+    ).all()
+    talk = model.interview(known=X.iloc[0][["age", "scan"]])
+    assert [event.feature for event in talk.history] == ["age", "scan"]
+    assert split_costs(prices) == (prices.to_dict(), None)
+
+
+def test_a_price_function_that_gives_no_prices(model):
+    X, _ = table(5)
+    with pytest.raises(ValueError, match=r"the function gives a dict; it must give an array of prices of shape"):
+        model.rollout(X, costs=Depends(lambda state: {"age": 3}))
+
+
+def test_a_function_cannot_be_saved(tmp_path):
+    X, y = table(200)
+    costs = Depends(lambda state: np.ones(state.asked.shape))
+    model = DynamicClassifier(2, method=Greedy(epochs=1, pretrain_epochs=1, hidden=(8,)), costs=costs).fit(X, y)
+    with pytest.raises(ValueError, match="Depends cannot be saved: a file holds no functions; give it to rollout"):
+        model.save(tmp_path / "m.askless")
+
+
+def test_budgets_that_are_one_number(model):
+    with pytest.raises(ValueError, match="budgets is 3; it must be several numbers of answers"):
+        model.curve(*table(50), budgets=3)

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from askless.exceptions import UnseenWarning
+
 __all__ = ["complain", "guarded", "one_line"]
 
 BAD_INPUT, STOPPED, BROKEN_PIPE = 2, 130, 141  # the last two are what a shell reports for these signals
@@ -21,6 +23,7 @@ def guarded(run: Callable[[], int]) -> int:
             # What askless itself warns of is a note to the user; other packages' warnings are left as they are.
             warnings.filterwarnings("always", category=UserWarning, module=r"askless\b")
             warnings.showwarning = _show_warning
+            warnings.simplefilter("ignore", UnseenWarning)  # `unseen` tells of them with their numbers
             code = run()
         sys.stdout.flush()
         return code

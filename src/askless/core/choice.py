@@ -44,6 +44,11 @@ def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[Array, 
         closes = getattr(rule, "closes", None)
         if closes is None:
             stops = xp.asarray(rule.stops(progress.below(ceiling)))
+            if tuple(stops.shape) != tuple(fired.shape):
+                gives, wanted = tuple(stops.shape), tuple(fired.shape)
+                raise ValueError(
+                    f"{rule!r}: stops gives an array of shape {gives}; it must be {wanted}, one boolean for each case"
+                )
             if not bool(xp.any(stops)):
                 continue
             ceiling = _closed(ceiling, stops[:, None])

@@ -43,7 +43,8 @@ class Interview:
         unavailable: Iterable[str] = (),
     ) -> None:
         refuse_truth(asker.policy)
-        _check_given(known, unavailable)
+        known = _checked_known(known)
+        _check_unavailable(unavailable)
         self._asker, self._codec = asker, codec
         self._policy, self._predictor, self._schema = asker.policy, asker.predictor, asker.schema
         self._rules, self._describe = as_rules(stopping), describe
@@ -68,7 +69,7 @@ class Interview:
         self._now = Moment(empty, NO_OUTPUT, 0, 0.0, ceiling, left, (), (), happened)
         self._predict(self._now)
         self._decide(self._now)
-        for name, value in (known or {}).items():
+        for name, value in known.items():
             self.tell(name, value)
         self._given = len(self._past)  # moments that cannot be undone
 
@@ -376,10 +377,16 @@ class Interview:
         return ceiling
 
 
-def _check_given(known: Any, unavailable: Any) -> None:
+def _checked_known(known: Any) -> Mapping[str, Any]:
     """A roll-out's `known` is a list, whose values its table has; here there is no table."""
+    if hasattr(known, "to_dict") and not isinstance(known, Mapping):  # a pandas Series
+        known = known.to_dict()
     if known is not None and not isinstance(known, Mapping):
         raise InterviewError(f"known is {known!r}; give the values too, by feature: {{'age': 71}}")
+    return known or {}
+
+
+def _check_unavailable(unavailable: Any) -> None:
     if isinstance(unavailable, str):
         raise InterviewError(
             f"unavailable is {unavailable!r}; give a list of feature names, such as [{unavailable!r}]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +14,14 @@ from askless.encoding.cells import PLAIN, distinct, family, is_missing, key, par
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
-from askless.hints import listed
+from askless.exceptions import UnseenWarning
+from askless.hints import did_you_mean, listed
 
 __all__ = ["MAX_CHOICES", "CategoryCodec", "spelled_alike", "warn_of_spellings"]
 
 MAX_CHOICES = 100
 STRANGE = -1.0
+ENOUGH = 10  # values, none of which training has seen, are worth a word
 NEARLY_ALL = 0.9  # of the rows: so many different values are names of the rows
 
 Choice = str | int | float | bool
@@ -88,6 +91,15 @@ class CategoryCodec(PartCodec):
                 f"column {self.part.name!r}: {self._odd(values[int(strange.argmax())])}; it counts as unknown",
                 stacklevel=2,
             )
+        elif np.isnan(codes).all():
+            said = list(islice((cell for cell in values if not is_missing(cell)), ENOUGH))
+            if len(said) == ENOUGH:
+                warnings.warn(
+                    f"column {self.part.name!r}: no value is one that training has seen, such as {shown(said[0])}; "
+                    f"all count as unknown; in training it was {self.accepts}",
+                    UnseenWarning,
+                    stacklevel=2,
+                )
         codes[strange] = np.nan
         rows = np.flatnonzero(~np.isnan(codes))
         x = np.zeros((len(codes), self.width), dtype=np.float32)
@@ -106,6 +118,14 @@ class CategoryCodec(PartCodec):
             raise BadCell(self._odd(cell))
         columns = [0.0] * self.width
         if code != code:
+            if not is_missing(cell):
+                choices = [choice for choice in self._choices if isinstance(choice, str)]
+                warnings.warn(
+                    f"{shown(cell)} is none of the choices of {self.part.name!r}{did_you_mean(cell, choices)} and "
+                    f"counts as unknown; it takes {self.accepts}",
+                    UnseenWarning,
+                    stacklevel=4,
+                )
             return None
         columns[int(code)] = 1.0
         return columns

@@ -70,6 +70,8 @@ def curve(
 
     of = _by_name(metric) if isinstance(metric, str) else metric
     y = _codes(y, trajectory.outputs) if of.task == "classification" else y
+    if budgets is not None and not isinstance(budgets, Iterable):
+        raise ValueError(f"budgets is {budgets!r}; it must be several numbers of answers, such as range(6) or [5]")
     steps = [index(b) for b in (range(trajectory.order.shape[1] + 1) if budgets is None else budgets)]
     frame = pd.DataFrame({"budget": steps, "score": [of(y, trajectory.at(step)) for step in steps]})
     frame.attrs["label"] = of.label  # for the axis of a figure

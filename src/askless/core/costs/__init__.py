@@ -38,6 +38,7 @@ def cost_model(costs: Costs | None, schema: Schema, fitted: CostModel | None = N
 
     Prices by name change those that the model was fitted with, be they the schema's or `fitted`; None changes none.
     """
+    costs = _as_mapping(costs)
     if costs is None and fitted is None:
         same = bool(np.all(schema.prices == 1.0))
         return Uniform() if same else PerFeature(schema.prices)
@@ -59,6 +60,7 @@ def cost_model(costs: Costs | None, schema: Schema, fitted: CostModel | None = N
 
 def split_costs(costs: Costs | None) -> tuple[Mapping[str, float] | None, CostModel | None]:
     """What a fit is given as `costs`: the prices that its features have alone, and a model that says more."""
+    costs = _as_mapping(costs)
     if costs is None or isinstance(costs, Mapping):
         return costs, None
     if not hasattr(costs, "prices"):
@@ -67,3 +69,8 @@ def split_costs(costs: Costs | None) -> tuple[Mapping[str, float] | None, CostMo
     if isinstance(costs, Uniform) or (isinstance(costs, PerFeature) and named is not None):
         return named, None
     return named, costs
+
+
+def _as_mapping(costs: Any) -> Any:
+    """A pandas Series is prices by name."""
+    return costs.to_dict() if hasattr(costs, "to_dict") and not isinstance(costs, Mapping) else costs

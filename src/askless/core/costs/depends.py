@@ -43,8 +43,14 @@ class Depends:
         """(n, features), checked each time."""
         xp = array_namespace(state.x)
         seen = State(to_numpy(state.x), to_numpy(state.asked), to_numpy(state.known))
-        prices = constant_like(np.array(self.function(seen), dtype=np.float64), state.x)
-        shape = tuple(state.asked.shape)
+        given, shape = self.function(seen), tuple(state.asked.shape)
+        try:
+            prices = constant_like(np.array(given, dtype=np.float64), state.x)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"the function gives a {type(given).__name__}; it must give an array of prices of shape {shape} or "
+                f"{shape[1:]}"
+            ) from None
         if tuple(prices.shape) not in (shape, shape[1:]):
             raise ValueError(f"the function gives prices of shape {tuple(prices.shape)} for a state of shape {shape}")
         prices = xp.broadcast_to(prices, shape)

@@ -77,6 +77,16 @@ class Rule(ABC):
 
         return AnyOf((self, other))
 
+    def __rand__(self, other: StoppingRule) -> AllOf:
+        from askless.core.stopping.combined import AllOf
+
+        return AllOf((other, self))
+
+    def __ror__(self, other: StoppingRule) -> AnyOf:
+        from askless.core.stopping.combined import AnyOf
+
+        return AnyOf((other, self))
+
     def config(self) -> dict[str, Any]:
         """What a model file needs to make it again."""
         assert is_dataclass(self)
