@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from askless.core import StoppingRule
 from askless.core.stopping import Certified
+from askless.core.stopping.base import makes_promise
 from askless.core.stopping.certified import certified_on
 from askless.exceptions import CertificationWarning
 from askless.fitted import FittedModel
 from askless.tables import holdout
 
-__all__ = ["PROOF", "certified_rules", "held_for_proof", "is_certified"]
+__all__ = ["PROOF", "certified_rules", "held_for_proof"]
 
 PROOF = 0.2  # share of the rows that a fit holds out, where a rule is to be certified
-
-
-def is_certified(rules: Sequence[StoppingRule]) -> bool:
-    """Whether one of the rules makes a promise."""
-    return any(isinstance(rule, Certified) for rule in rules)
 
 
 def held_for_proof(rules: Sequence[StoppingRule], y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows to fit on, and those on which certified rules find their thresholds: none without such rules."""
     everything = np.arange(len(y))
-    if not is_certified(rules):
+    if not any(map(makes_promise, rules)):
         return everything, everything[:0]
     rows, held = holdout(y, PROOF, stratify=True, seed=seed)
     return (everything, everything[:0]) if len(rows) == len(y) else (rows, held)
@@ -46,15 +43,19 @@ def certified_rules(
             f"batch is {options['batch']!r}: a rule is certified for questions one at a time, after each of which it "
             "is looked at"
         )
-    if not is_certified(rules):
+    if not any(map(makes_promise, rules)):
         return tuple(rules)
     others = [rule for rule in rules if not isinstance(rule, Certified)]
     if len(y):
         trajectory = model.rollout(table, stopping=others, **options)
         predictions, within = trajectory.predictions, trajectory.order.shape[1]
+        manner = model.manner(others, options.get("costs"), options.get("known"), options.get("available"), len(y))
     else:
-        predictions, within = np.empty((0, 1, len(model.classes))), 0
-    found = [certified_on(rule, predictions, y, within) if isinstance(rule, Certified) else rule for rule in rules]
+        predictions, within, manner = np.empty((0, 1, len(model.classes))), 0, model.manner(others)
+    found = [
+        replace(certified_on(rule, predictions, y, within), manner=manner) if isinstance(rule, Certified) else rule
+        for rule in rules
+    ]
     for rule in found:
         if isinstance(rule, Certified) and rule.threshold is None:
             warnings.warn(

@@ -36,6 +36,8 @@ from askless.core.candidates import candidates_after
 from askless.core.costs import checked_price
 from askless.core.numbers import is_whole
 from askless.core.stopping import as_rules, check_rules
+from askless.core.stopping.base import makes_promise
+from askless.core.stopping.certified import manner_of, warn_of_manner
 from askless.encoding import Encoder
 from askless.hints import listed
 from askless.tables import row_chunks, take_rows
@@ -96,6 +98,8 @@ class FittedModel:
         known = self._mask(known, "known", len(table))
         if not is_whole(batch) or batch < 1:
             raise ValueError(f"batch is {batch!r}; it must be an integer of at least 1")
+        if any(map(makes_promise, rules)):
+            warn_of_manner(rules, self.manner(rules, costs, known, available, len(table)))
         parts = []
         for rows, cases in self._chunks(table, first_row):
             part = rollout(
@@ -127,14 +131,44 @@ class FittedModel:
         costs: Costs | None = None,
     ) -> Interview:
         """Begin an interview of one case."""
+        rules = self._rules(max_features, stopping)
+        if any(map(makes_promise, rules)):
+            unavailable = list(unavailable)
+            available = [name for name in self.schema.names if name not in unavailable]
+            warn_of_manner(rules, self.manner(rules, costs, list(known or ()), available))
         return Interview(
             self.asker(costs),
             self.encoder,
-            stopping=self._rules(max_features, stopping),
+            stopping=rules,
             describe=self.describe,
             known=known,
             unavailable=unavailable,
         )
+
+    def manner(
+        self,
+        rules: Sequence[StoppingRule],
+        costs: Costs | None = None,
+        known: Any = None,
+        available: Any = None,
+        n_rows: int = 1,
+    ) -> tuple[str, ...]:
+        """How a roll-out with these options asks, in the words that a promise is tested by."""
+        given, there = (self._mask(mask, "the mask", n_rows) for mask in (known, available))
+        return manner_of(
+            rules,
+            other_prices=costs is not None,
+            known=self._told(given),
+            unavailable=self._told(None if there is None else ~there),
+        )
+
+    def _told(self, mask: np.ndarray | None) -> list[str]:
+        """The features of a mask (rows, features) by name, where all rows have the same."""
+        if mask is None or not mask.any():
+            return []
+        if (mask.any(axis=0) != mask.all(axis=0)).any():
+            return ["other features of each case"]
+        return [name for name, one in zip(self.schema.names, mask[0], strict=True) if one]
 
     def asker(self, costs: Costs | None = None) -> Asker:
         """Who asks, with the prices of the fit or others."""

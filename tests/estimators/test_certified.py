@@ -1,12 +1,22 @@
 """Certified stopping from `fit` and `certify`."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor, load
 from askless.certification import held_for_proof
-from askless.core.stopping import Certified, Confidence, DecisionStable, MaxCost, MaxFeatures
+from askless.core.stopping import (
+    Certified,
+    Confidence,
+    DecisionStable,
+    MaxCost,
+    MaxFeatures,
+    rule_from_json,
+    rule_to_json,
+)
 from askless.exceptions import CertificationWarning, TableError
 from askless.methods import Greedy
 
@@ -135,3 +145,22 @@ def test_and_would_break_the_promise():
         Certified(0.1) & Confidence(0.8)
     with pytest.raises(ValueError, match="&"):
         (Confidence(0.9) | Certified(0.1)) & Confidence(0.8)
+
+
+def test_a_promise_is_not_for_cases_that_are_asked_in_another_way(model, tmp_path):
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.2, stopping=MaxCost(3), known=["e"])
+    assert rule.manner == ("beside MaxCost(3)", "known: e")
+    assert rule_from_json(json.loads(json.dumps(rule_to_json(rule)))) == rule
+    same = {"stopping": [MaxCost(3), rule], "known": np.tile([False] * 4 + [True], (5, 1))}
+    model.rollout(X[:5], **same)
+    model.interview(stopping=same["stopping"], known={"e": 1.0})
+    for other in ({"stopping": rule}, {"known": None}, {"available": ["a", "b", "e"]}, {"costs": {"a": 1.0}}):
+        with pytest.warns(CertificationWarning, match="certified for cases asked in another way"):
+            model.rollout(X[:5], **same | other)
+    with pytest.warns(CertificationWarning, match="now: beside MaxCost.*; known: e; unavailable: a, b"):
+        model.interview(stopping=same["stopping"], known={"e": 1.0}, unavailable=iter(["a", "b"]))
+    plain = model.certify(X, y, risk=0.2)
+    model.interview(stopping=plain)
+    with pytest.warns(CertificationWarning, match="by itself; now: known: a"):
+        model.rollout(X[:5], stopping=plain, known=["a"])

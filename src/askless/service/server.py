@@ -19,7 +19,7 @@ __all__ = ["make_server", "serve"]
 def make_server(models: Models, settings: Settings, log: Log | None = None) -> uvicorn.Server:
     """A server that is ready to run."""
     log = log or Log()
-    for name in ("uvicorn", "uvicorn.error", "asyncio"):
+    for name in ("uvicorn", "uvicorn.error", "asyncio", "py.warnings"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = (
             [JsonLines(log)] if name != "uvicorn.error" else [],
@@ -43,6 +43,7 @@ def make_server(models: Models, settings: Settings, log: Log | None = None) -> u
 def serve(models: Models, settings: Settings) -> None:
     """Serve until a signal ends it."""
     log = Log()
+    logging.captureWarnings(True)
     server = make_server(models, settings, log)
     listening = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

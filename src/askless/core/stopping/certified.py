@@ -9,6 +9,8 @@ needs no correction for the number of tests.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, lgamma, log, log1p
 
@@ -17,9 +19,11 @@ import numpy as np
 from askless.core.arrays import Array, array_namespace
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule
+from askless.core.stopping.base import Rule, StoppingRule
+from askless.core.stopping.limits import MaxFeatures
+from askless.exceptions import CertificationWarning
 
-__all__ = ["Certified", "binomial_tail", "certified_on"]
+__all__ = ["Certified", "binomial_tail", "certified_on", "manner_of", "warn_of_manner"]
 
 PILOT = 0.2  # share of the cases that says where to begin
 STRICTEST, STEPS = 1e-4, 200  # thresholds leave from 1e-4 on for all other classes together
@@ -41,6 +45,7 @@ class Certified(Rule):
     threshold: float | None = None  # of the most probable class; None stops no case
     cases: int = 0  # how many the threshold was tested on; 0: not yet
     within: int | None = None  # questions; a case that becomes sure later was not tested
+    manner: tuple[str, ...] = ()  # how the cases were asked, where it was not as the model asks by itself
     task = "classification"
     treats_alike = True
     promises = True
@@ -56,6 +61,7 @@ class Certified(Rule):
         checked_number(self.cases, "the number of cases", low=0, whole=True)
         if self.within is not None:
             checked_number(self.within, "the number of questions", low=0, whole=True)
+        object.__setattr__(self, "manner", tuple(map(str, self.manner)))  # JSON's lists
 
     @property
     def reason(self) -> str:
@@ -77,6 +83,29 @@ class Certified(Rule):
         xp = array_namespace(progress.prediction)
         sure = xp.max(progress.prediction, axis=1) >= (2.0 if self.threshold is None else self.threshold)
         return sure if self.within is None else sure & (progress.count <= self.within)
+
+
+def manner_of(
+    rules: Sequence[StoppingRule], *, other_prices: bool, known: Sequence[str], unavailable: Sequence[str]
+) -> tuple[str, ...]:
+    """How cases are asked, in words, where it is not as a model asks by itself; limits of number are in `within`."""
+    beside = [f"beside {rule!r}" for rule in rules if not isinstance(rule, (Certified, MaxFeatures))]
+    given = [f"known: {', '.join(known)}"] if known else []
+    lacking = [f"unavailable: {', '.join(unavailable)}"] if unavailable else []
+    return (*sorted(beside), *(["at other prices"] if other_prices else []), *given, *lacking)
+
+
+def warn_of_manner(rules: Sequence[StoppingRule], manner: tuple[str, ...]) -> None:
+    """Tell that a promise was not made for cases that are asked like these."""
+    for rule in rules:
+        if isinstance(rule, Certified) and rule.cases and rule.manner != manner:
+            tested, now = ("; ".join(words) or "as the model asks by itself" for words in (rule.manner, manner))
+            warnings.warn(
+                f"the rule was certified for cases asked in another way, so its promise is not for these: {tested}; "
+                f"now: {now}. Certify it with the same options",
+                CertificationWarning,
+                stacklevel=4,
+            )
 
 
 def certified_on(rule: Certified, predictions: np.ndarray, y: np.ndarray, within: int | None = None) -> Certified:
