@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from askless.core import Asker, Cases, Precedence, Progress, Schema, cost_model, rollout
 from askless.core.batches import choose_batch
@@ -187,6 +188,13 @@ def test_predictions_and_costs_follow_the_members_one_by_one():
             exact = problem.posterior(problem.partial(values[i : i + 1], asked))[0]
             np.testing.assert_allclose(t.predictions[i, k], exact, atol=1e-12)
             assert t.cost[i, k] == min(k, len(path))
+
+
+def test_batches_are_for_numpy():
+    problem = noisy_tests()
+    cases = Cases(torch.zeros((3, 6)), torch.ones((3, 6), dtype=torch.bool))
+    with pytest.raises(ValueError, match="batches are chosen in numpy; the cases are a Tensor"):
+        rollout(problem.greedy, problem, cases, problem.schema, batch=2, reference=stored(problem))
 
 
 def test_without_stored_rows():

@@ -1,4 +1,8 @@
-"""The pure core: no training, files or network, and no torch. Everything here follows the array API standard."""
+"""The pure core: no training, files or network, and no torch.
+
+Roll-outs, choices, prices and rules follow the array API standard. Interviews, and what imagines answers (batches,
+`DecisionStable`), are for numpy.
+"""
 
 from askless.core.arrays import Array
 from askless.core.candidates import Candidate

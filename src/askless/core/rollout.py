@@ -74,6 +74,8 @@ def rollout(
     needs_truth = getattr(policy, "needs_truth", False)
     if batch > 1 and needs_truth:
         raise ValueError("a policy that looks at the truth asks one feature at a time")
+    if batch > 1 and not isinstance(cases.x, np.ndarray):
+        raise ValueError(f"batches are chosen in numpy; the cases are a {type(cases.x).__name__}")
     asker = Asker(policy, predictor, schema, costs or Uniform(), precedence, reference)
     can_ask, twins = askable(cases.present, missing, available), Twins(cases)
     alone = needs_truth or known is not None or batch > 1 or not isinstance(cases.x, np.ndarray)

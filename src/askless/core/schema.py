@@ -65,7 +65,7 @@ class Question:
     """What to ask: a feature and its price."""
 
     name: str
-    kind: str  # "number", "category", "boolean" or "group"
+    kind: str  # "number", "category", "boolean", "patch" or "group"
     choices: tuple[Any, ...] | None  # of a category
     cost: float
     parts: tuple[Part, ...]  # the columns that make up a group; one otherwise

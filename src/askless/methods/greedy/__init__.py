@@ -1,7 +1,8 @@
 """The paper's greedy method.
 
-`method` holds the settings and `fitting` the phases; `chains` keeps the training states, on which `relaxed` trains by
-the paper's Algorithm 1 and `expected` by its objective itself; `first` finds the first question.
+`method` holds the settings and `fitting` the phases. On chains of training states (`training/chains.py`) `learner` trains
+both networks: `relaxed` by the paper's Algorithm 1, `expected` by its objective itself; `following` is the last phase,
+of the predictor alone.
 """
 
 from askless.methods.greedy.method import Greedy
