@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from askless.core import Trajectory
-from askless.metrics import curve
+from askless.core.trajectory import Trajectory
+from askless.metrics import Metric, curve
+from askless.metrics import metric as find_metric
+from askless.plotting.given import is_regression
 from askless.plotting.style import axes, band, line, name_lines, shorten
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ __all__ = ["plot_curve"]
 def plot_curve(
     curves: Mapping[str, pd.DataFrame | Trajectory] | pd.DataFrame | Trajectory,
     y: np.ndarray | None = None,
-    metric: str = "auroc",
+    metric: str | Metric | None = None,
     *,
     metric_label: str | None = None,
     ax: Axes | None = None,
@@ -31,10 +33,11 @@ def plot_curve(
 ) -> Axes:
     """Draw the score against the number of features asked, one line for each named curve (or for the only one).
 
-    A curve is a trajectory, whose cases have the truth `y` (numbers, class codes, or text labels), drawn with a 95 %
-    band; or a frame as `askless.metrics.curve` makes it, whose columns `low` and `high`, if there, are drawn as a
-    band. Lines are named at their ends, or in a legend on given axes whose figure has no layout engine. `ax` and
-    `pyplot` are as for every figure: see `askless.plotting`.
+    A curve is a trajectory, whose cases have the truth `y` (numbers, class codes, or text labels), scored by the
+    `metric` (a name in `askless.metrics`; None is the AUROC, or R² for a regression) and drawn with a 95 % band; or a
+    frame as `askless.metrics.curve` makes it, whose columns `low` and `high`, if there, are drawn as a band. Lines
+    are named at their ends, or in a legend on given axes whose figure has no layout engine. `ax` and `pyplot` are as
+    for every figure: see `askless.plotting`.
 
     >>> import pandas as pd
     >>> greedy = pd.DataFrame({"budget": [0, 1, 2], "score": [0.5, 0.8, 0.9]})
@@ -45,11 +48,12 @@ def plot_curve(
     given = curves if isinstance(curves, Mapping) else {"": curves}
     if not given:
         raise ValueError("there are no curves to plot")
-    named = {name: _as_frame(item, y, metric) for name, item in given.items()}
+    named = {name: _as_frame(name, item, y, metric) for name, item in given.items()}
     for name, frame in named.items():
         missing = {"budget", "score"} - set(frame.columns)
         if missing or frame.empty:
-            raise ValueError(f"the curve {name!r} has no {' and no '.join(sorted(missing)) or 'rows'}")
+            lacks = " and no ".join(sorted(missing)) or "rows"
+            raise ValueError(f"{_called(name)} has no {lacks}; it must be a frame such as model.curve(X, y)")
     ax = axes(ax, (6.4, 4.0), pyplot=pyplot)
     lines = []
     for i, (name, frame) in enumerate(named.items()):
@@ -67,12 +71,38 @@ def plot_curve(
     return ax
 
 
-def _as_frame(item: pd.DataFrame | Trajectory, y: np.ndarray | None, metric: str) -> pd.DataFrame:
-    if not isinstance(item, Trajectory):
+def _called(name: str) -> str:
+    """What an error calls the curve: the only one may have no name."""
+    return f"the curve {name!r}" if name != "" else "the curve"
+
+
+def _as_frame(
+    name: str, item: pd.DataFrame | Trajectory, y: np.ndarray | None, metric: str | Metric | None
+) -> pd.DataFrame:
+    """The scores of a trajectory; a frame as it is."""
+    import pandas as pd
+
+    if isinstance(item, pd.DataFrame):
         return item
+    if not isinstance(item, Trajectory):
+        raise ValueError(
+            f"{_called(name)} is a {type(item).__name__}; it must be a trajectory, such as model.rollout(X), or a "
+            "frame, such as model.curve(X, y)"
+        )
     if y is None:
         raise ValueError("a trajectory needs y, the truth of its cases, to be scored")
-    return curve(item, y, metric, interval=0.95)
+    metric = _usual_metric(item) if metric is None else metric
+    chosen = find_metric(metric) if isinstance(metric, str) else metric
+    if item.outputs == ("mean",) and chosen.task != "regression":
+        raise ValueError(f"the metric {chosen.__name__!r} is for a {chosen.task}; this is a regression")
+    return curve(item, y, chosen, interval=0.95)
+
+
+def _usual_metric(trajectory: Trajectory) -> str:
+    """The metric that a model's `curve` takes where none is named."""
+    from askless.estimators import DynamicClassifier, DynamicRegressor  # here, because scikit-learn comes with them
+
+    return (DynamicRegressor if is_regression(trajectory) else DynamicClassifier)._default_metric
 
 
 def _mark_budgets(ax: Axes, budgets: list[int]) -> None:

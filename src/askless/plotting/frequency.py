@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from askless.core.trajectory import Trajectory
+from askless.plotting.given import check_trajectory
 from askless.plotting.style import HEAT, INK, TEXT, axes, percent, room, shorten
 
 __all__ = ["plot_selection_frequency"]
@@ -34,6 +35,7 @@ def plot_selection_frequency(
     >>> ax.collections[0].get_array().tolist()
     [[1.0, 1.0], [0.0, 0.5], [0.0, 0.5]]
     """
+    check_trajectory(trajectory)
     if max_features < 1:
         raise ValueError(f"max_features is {max_features}; it must be at least 1")
     if not (trajectory.order >= 0).any():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,21 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from askless.core.trajectory import Trajectory
-from askless.plotting.style import QUIET, TEXT, axes, band, line, name_lines, percent, room, shorten
+from askless.plotting.given import check_trajectory, is_regression
+from askless.plotting.style import (
+    PALETTE,
+    QUIET,
+    TEXT,
+    axes,
+    band,
+    bar,
+    line,
+    name_lines,
+    number,
+    percent,
+    room,
+    shorten,
+)
 
 __all__ = ["plot_path"]
 
@@ -31,9 +46,11 @@ def plot_path(
     """Draw what was predicted for one case at the start and after each answer.
 
     `values` holds answers by feature name, and may hold others; a group's may be a mapping. Of many classes those
-    with the highest probability at any time have lines, and the rest one called "other". A regression's mean has
-    a band of `sd` on either side, if given: one number, or one for the start and each answer (more are cut off).
-    `ax` and `pyplot` are as for every figure: see `askless.plotting`.
+    with the highest probability at any time have lines, and the rest one called "other"; a class has its colour by
+    its place in `trajectory.outputs`. A regression's mean has a band of `sd` on either side, if given: one number,
+    or one for the start and each answer of this case, which may go on as `trajectory.predictions[row]` does. If not,
+    its end has a bar of the case's own, `trajectory.sd[row]`, where the trajectory tells it. `ax` and `pyplot` are as
+    for every figure: see `askless.plotting`.
 
     >>> case = Trajectory(
     ...     order=np.array([[1, 0]]),
@@ -47,35 +64,71 @@ def plot_path(
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['start', 'sex', 'age = 51']
     """
-    if not -len(trajectory) <= row < len(trajectory):
-        raise ValueError(f"there is no row {row}; the trajectory has {len(trajectory)} cases")
+    check_trajectory(trajectory)
+    row = _place(row, len(trajectory))
+    if values is not None and not isinstance(values, (Mapping, pd.Series)):
+        raise ValueError(
+            f"values is a {type(values).__name__}; it must be a mapping or a Series, such as X.iloc[{row}]"
+        )
     asked = trajectory.names(row)
     path = trajectory.predictions[row, : len(asked) + 1]  # (steps, outputs)
-    regression = path.shape[1] == 1 and trajectory.outputs in ((), ("mean",))
-    reach = None if sd is None else _reach(sd, len(path), regression)
+    reach = None if sd is None else _reach(sd, trajectory, row)
     labels = ["start", *_steps(asked, {} if values is None else values)]
     letters = 0.07 * max(map(len, labels))
     ax = axes(ax, (min(11.0, max(5.0, 2.6 + 0.55 * len(path))), 3.4 + 0.7 * letters), pyplot=pyplot)
     steps = np.arange(len(path))
     _mark_steps(ax, labels)
-    if regression:
+    if is_regression(trajectory):
+        line(ax, 0, steps, path[:, 0], "mean")
+        ax.set_ylabel("predicted mean")
         if reach is not None:
             band(ax, 0, steps, path[:, 0] - reach, path[:, 0] + reach)
-        line(ax, 0, steps, path[:, 0], "mean")
-        ax.set_ylabel("predicted mean" + ("" if sd is None else " ± sd"))
+            ax.set_ylabel("predicted mean ± sd")
+        elif trajectory.sd is not None:
+            bar(ax, 0, steps[-1], path[-1, 0], trajectory.sd[row])
+            ax.set_ylabel("predicted mean, ± sd at the end")
     else:
         _draw_classes(ax, steps, path, trajectory.outputs)
     return ax
 
 
-def _reach(sd: ArrayLike, steps: int, regression: bool) -> np.ndarray:
+def _place(row: Any, n: int) -> int:
+    """The row as a place among n cases."""
+    try:
+        place = index(row)
+    except TypeError:
+        raise ValueError(
+            f"row is {row!r}; it must be a whole number, the place of a case in the table that was asked, from 0 on"
+        ) from None
+    if not -n <= place < n:
+        raise ValueError(f"there is no row {place}; the trajectory has {n} cases")
+    return place
+
+
+def _reach(sd: ArrayLike, trajectory: Trajectory, row: int) -> np.ndarray:
     """(steps,), how far the band goes to either side."""
-    if not regression:
+    if not is_regression(trajectory):
         raise ValueError("sd is the standard deviation of a regression; these predictions are of classes")
-    given = np.asarray(sd, dtype=np.float64)
-    if given.ndim > 1 or (given.ndim == 1 and len(given) < steps):
-        raise ValueError(f"sd has the shape {given.shape}; it must be a number, or one for each of {steps} steps")
-    return np.full(steps, given) if given.ndim == 0 else given[:steps]
+    steps, longest = int(trajectory.n_asked[row]) + 1, trajectory.predictions.shape[1]
+    wanted = f"it must be a number, or one for each of the {steps} steps of row {row}"
+    try:
+        given = np.asarray(sd, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"sd is {sd!r}; {wanted}") from None
+    # There may be as many cases as steps, so that the number of them does not tell one from the other.
+    own = trajectory.sd is not None and np.array_equal(given, trajectory.sd)
+    if own and len(given) > 1:
+        raise ValueError(
+            f"sd is the trajectory's, one for the last prediction of each case; {wanted} (without sd, the case's own "
+            "is drawn at its end)"
+        )
+    if given.ndim > 1 or (given.ndim == 1 and len(given) not in (steps, longest)):
+        raise ValueError(f"sd has the shape {given.shape}; {wanted}")
+    reach = np.full(steps, given) if given.ndim == 0 else given[:steps]
+    wrong = ~(np.isfinite(reach) & (reach >= 0))
+    if wrong.any():
+        raise ValueError(f"sd has {reach[wrong][0]}; it must be finite and at least 0")
+    return reach
 
 
 def _draw_classes(ax: Axes, steps: np.ndarray, path: np.ndarray, outputs: tuple[Any, ...]) -> None:
@@ -85,7 +138,9 @@ def _draw_classes(ax: Axes, steps: np.ndarray, path: np.ndarray, outputs: tuple[
     main = ranked if len(ranked) <= MOST_CLASSES + 1 else ranked[:MOST_CLASSES]
     labels = outputs or tuple(range(path.shape[1]))
     names = shorten([label if isinstance(label, str) else f"class {label}" for label in labels], 22)
-    lines = [line(ax, i, steps, path[:, c], names[c]) for i, c in enumerate(main)]
+    lines = [line(ax, look, steps, path[:, c], names[c]) for c, look in zip(main, _looks(main), strict=True)]
+    for rank, drawn in enumerate(lines):
+        drawn.set_zorder(3 - rank / 100)  # the most probable on top
     if len(main) < len(ranked):
         other = line(ax, MOST_CLASSES, steps, path[:, ranked[len(main) :]].sum(axis=1), "other")
         other.set(color=QUIET, marker="", linewidth=1.2)
@@ -95,6 +150,18 @@ def _draw_classes(ax: Axes, steps: np.ndarray, path: np.ndarray, outputs: tuple[
     ax.yaxis.set_major_formatter(PercentFormatter(1))
     ends = [percent(float(np.asarray(drawn.get_ydata())[-1])) for drawn in lines]
     name_lines(ax, lines, [f"{drawn.get_label()}  {end}%" for drawn, end in zip(lines, ends, strict=True)])
+
+
+def _looks(main: Iterable[int]) -> list[int]:
+    """The look of each class, by its place: the same in every case. Of two with one colour the later takes the next.
+
+    >>> _looks([1, 0]), _looks([2, 9, 1])
+    ([1, 0], [2, 1, 3])
+    """
+    looks: list[int] = []
+    for c in main:
+        looks.append(next(i % len(PALETTE) for i in range(c, c + len(PALETTE)) if i % len(PALETTE) not in looks))
+    return looks
 
 
 def _steps(asked: list[str], values: Mapping[str, Any] | pd.Series) -> list[str]:
@@ -109,7 +176,7 @@ def _text(value: Any) -> str:
         return ", ".join(_text(part) for part in value.values())
     if np.ndim(value) == 0 and pd.isna(value):
         return "unknown"
-    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else shorten([value], 16)[0]
+    return number(float(value)) if isinstance(value, (float, np.floating)) else shorten([value], 16)[0]
 
 
 def _mark_steps(ax: Axes, labels: list[str]) -> None:

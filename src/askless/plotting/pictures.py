@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 
 from askless.core.grid import Grid
 from askless.core.trajectory import Trajectory
-from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT, axes, new_figure, percent, shorten
+from askless.hints import listed
+from askless.plotting.given import check_grid, check_trajectory, is_regression, whole_numbers
+from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT, axes, new_figure, number, percent, shorten
 
 __all__ = ["plot_order_map", "plot_reveal"]
 
@@ -27,43 +29,56 @@ def plot_reveal(
     *,
     rows: Sequence[int] | None = None,
     budgets: Sequence[int] | None = None,
-    truth: Sequence[Any] | None = None,  # (n,) labels
+    truth: Sequence[Any] | None = None,  # (n,) labels, or numbers of a regression
     pyplot: bool = True,
 ) -> Figure:
     """Draw cases as they were revealed: a line for each, a column for each budget, the likeliest classes below.
 
     `rows` are the cases (default: the first six), `budgets` how many patches are revealed (default: six of them from
-    1 to the most). With the truth its bar is coloured. `grid` is the model's, `model.schema_.grid`; `pyplot` is as
-    for every figure: see `askless.plotting`.
+    1 to the most). With the truth its bar is coloured. Below a regression's images is the mean. `grid` is
+    the model's, `model.schema_.grid`; `pyplot` is as for every figure: see `askless.plotting`.
     """
-    rows = range(min(6, len(trajectory))) if rows is None else rows
+    check_trajectory(trajectory)
+    check_grid(grid, trajectory)
+    shown = range(min(6, len(trajectory))) if rows is None else rows
+    rows = whole_numbers("rows", shown, "places of cases, from 0 on")
     most = trajectory.order.shape[1]
     if budgets is None:
         budgets = np.unique(np.geomspace(1, max(1, most), 6).round().astype(int)).tolist()
+    budgets = whole_numbers("budgets", budgets, "how many patches are revealed")
     if any(not 0 <= k <= most for k in budgets):
-        raise ValueError(f"the budgets are {list(budgets)}; there are 0 to {most} revealed patches")
+        raise ValueError(f"the budgets are {budgets}; there are 0 to {most} revealed patches")
+    images = _checked_images(images, grid)
     if len(images) != len(trajectory):
         raise ValueError(f"there are {len(images)} images of {len(trajectory)} cases")
     if any(not 0 <= row < len(trajectory) for row in rows):
-        raise ValueError(f"the rows are {list(rows)}; there are {len(trajectory)} cases, numbered from 0")
+        raise ValueError(f"the rows are {rows}; there are {len(trajectory)} cases, numbered from 0")
+    if not rows:
+        raise ValueError("there are no cases to plot")
+    labels = trajectory.outputs or tuple(range(trajectory.predictions.shape[2]))
+    names = shorten([str(label) for label in labels], 10)
+    regression = is_regression(trajectory)
+    true = [None] * len(rows) if truth is None else _true_outcomes(truth, rows, len(trajectory), labels, regression)
     size = 1.25 * (len(budgets) + 1), 1.85 * len(rows)
     figure = new_figure(size, pyplot=pyplot, padding=(0.03, 0.04))
     cells = figure.subplots(2 * len(rows), len(budgets) + 1, squeeze=False, height_ratios=[3, 1] * len(rows))
-    labels = trajectory.outputs or tuple(range(trajectory.predictions.shape[2]))
-    names = shorten([str(label) for label in labels], 10)
-    for line, row in enumerate(rows):
+    for line, (row, right) in enumerate(zip(rows, true, strict=True)):
         picture = _scaled(images[row])
         _show(cells[2 * line, 0], picture)
-        right = None if truth is None else labels.index(truth[row])
         _blank(cells[2 * line + 1, 0])
         if right is not None:
-            cells[2 * line + 1, 0].text(0.5, 0.9, names[right], ha="center", va="top", fontsize=TEXT, color=INK)
+            _write(cells[2 * line + 1, 0], f"truth {number(right)}" if regression else names[right])
         for column, k in enumerate(budgets, start=1):
             seen = np.zeros((1, grid.n_patches), dtype=bool)
             asked = trajectory.order[row, :k]
             seen[0, asked[asked >= 0]] = True
             _show(cells[2 * line, column], _veiled(picture, grid.upsample(seen)[0]))
-            _bars(cells[2 * line + 1, column], trajectory.predictions[row, k], names, right)
+            below, predicted = cells[2 * line + 1, column], trajectory.predictions[row, k]
+            if regression:
+                _blank(below)
+                _write(below, f"mean {number(predicted[0])}")
+            else:
+                _bars(below, predicted, names, right)
             if line == 0:
                 cells[0, column].set_title(f"{k} of {grid.n_patches}", fontsize=TEXT, color=INK)
     cells[0, 0].set_title("all", fontsize=TEXT, color=INK)
@@ -85,6 +100,8 @@ def plot_order_map(trajectory: Trajectory, grid: Grid, *, ax: Axes | None = None
     >>> plot_order_map(asked, Grid(4, 4, 1, 2)).collections[0].get_array().tolist()
     [[1.0, 2.5], [3.0, 2.5]]
     """
+    check_trajectory(trajectory)
+    check_grid(grid, trajectory)
     n, k = trajectory.order.shape
     when = np.full((n, grid.n_patches), k + 1.0)
     row, step = np.nonzero(trajectory.order >= 0)
@@ -102,6 +119,37 @@ def plot_order_map(trajectory: Trajectory, grid: Grid, *, ax: Axes | None = None
     bar.ax.invert_yaxis()
     bar.outline.set_visible(False)
     return ax
+
+
+def _checked_images(images: Any, grid: Grid) -> np.ndarray:
+    """The images as an array, if they are as large as the grid."""
+    pixels = np.asarray(images)
+    size = grid.height, grid.width
+    if pixels.ndim not in (3, 4) or pixels.shape[1:3] != size:
+        raise ValueError(
+            f"images has the shape {pixels.shape}; it must be (n, {size[0]}, {size[1]}), with or without channels at "
+            "the end, as the images that grid cuts into patches"
+        )
+    return pixels
+
+
+def _true_outcomes(truth: Any, rows: list[int], n: int, labels: tuple[Any, ...], regression: bool) -> list[Any]:
+    """The truth of each row drawn: the place of its class among the labels, or the number of a regression."""
+    given = np.asarray(truth, dtype=object)  # by place: the rows of a Series may have labels of their own
+    if given.shape != (n,):
+        what = repr(truth) if given.ndim == 0 else f"of shape {given.shape}"
+        raise ValueError(
+            f"truth is {what}; it must have one {'number' if regression else 'label'} for each of {n} cases"
+        )
+    told = given.tolist()
+    for row in rows:
+        if regression and not isinstance(told[row], (int, float, np.number)):
+            raise ValueError(f"truth has {told[row]!r} in row {row} (counting from 0); it must be numbers")
+        if not regression and told[row] not in labels:
+            raise ValueError(
+                f"truth has {told[row]!r} in row {row} (counting from 0), which is none of {listed(labels)}"
+            )
+    return [float(told[row]) if regression else labels.index(told[row]) for row in rows]
 
 
 def _scaled(image: np.ndarray) -> np.ndarray:
@@ -131,6 +179,11 @@ def _blank(ax: Axes) -> None:
         spine.set_visible(False)
 
 
+def _write(ax: Axes, text: str) -> None:
+    """One line of text below an image."""
+    ax.text(0.5, 0.9, text, ha="center", va="top", fontsize=TEXT, color=INK, parse_math=False)
+
+
 def _bars(ax: Axes, chances: np.ndarray, names: list[str], right: int | None) -> None:
     """The likeliest classes as bars with their names."""
     _blank(ax)
@@ -138,7 +191,7 @@ def _bars(ax: Axes, chances: np.ndarray, names: list[str], right: int | None) ->
     colours = [PALETTE[0] if right is None or c == right else QUIET for c in top]
     ax.barh(np.arange(len(top)), chances[top], color=colours, alpha=0.35, height=0.85)
     for place, c in enumerate(top):
-        style: dict[str, Any] = {"va": "center", "fontsize": TEXT - 2.5, "color": INK}
+        style: dict[str, Any] = {"va": "center", "fontsize": TEXT - 2.5, "color": INK, "parse_math": False}
         ax.text(0.02, place, names[c], **style)
         ax.text(0.98, place, f"{percent(float(chances[c]))}%", ha="right", **style)
     ax.set_xlim(0, 1)

@@ -20,9 +20,11 @@ __all__ = [
     "TEXT",
     "axes",
     "band",
+    "bar",
     "line",
     "name_lines",
     "new_figure",
+    "number",
     "percent",
     "room",
     "shorten",
@@ -61,6 +63,11 @@ def line(ax: Axes, i: int, x: np.ndarray, y: np.ndarray, name: str) -> Line2D:
 def band(ax: Axes, i: int, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     """Draw the i-th line's band."""
     ax.fill_between(x, low, high, color=colour(i), alpha=0.14, linewidth=0)
+
+
+def bar(ax: Axes, i: int, x: float, y: float, reach: float) -> None:
+    """Draw how far one point of the i-th line reaches to either side."""
+    ax.errorbar(x, y, reach, fmt="none", ecolor=colour(i), elinewidth=1.4, capsize=4, alpha=0.6)
 
 
 def colour(i: int) -> str:
@@ -160,6 +167,15 @@ def percent(share: float) -> str:
     if 0 < share < 0.01:
         return "<1"
     return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"
+
+
+def number(value: float) -> str:
+    """The number in four digits; from a thousand to ten million whole.
+
+    >>> [number(value) for value in (0.123456, 3.0, 342.18, 9999.7, 15234.5, 1.5e9)]
+    ['0.1235', '3', '342.2', '10000', '15234', '1.5e+09']
+    """
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
 def name_lines(ax: Axes, lines: Sequence[Line2D], names: Sequence[str]) -> None:
