@@ -14,7 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askless.exceptions import TableError
-from askless.tables import ParquetTable, Scratch, column_names, holdout, is_frame, row_chunks, take_rows
+from askless.tables import (
+    ParquetTable,
+    Scratch,
+    check_row_labels,
+    column_names,
+    holdout,
+    is_frame,
+    row_chunks,
+    take_rows,
+    without_stored_index,
+)
 
 COLUMNS = {"a": [1, 2, 3, 4, 5], "b": ["u", "v", "w", "x", "y"]}
 FRAMES = {"pandas": pd.DataFrame(COLUMNS), "polars": pl.DataFrame(COLUMNS), "pyarrow": pa.table(COLUMNS)}
@@ -77,6 +87,62 @@ def test_chunks_of_a_memory_mapped_array_are_views(tmp_path):
 
 def test_an_empty_table_is_one_empty_chunk():
     assert [(rows, len(part)) for rows, part in row_chunks(FRAMES["pandas"][:0], 3)] == [(slice(0, 0), 0)]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        range(4),
+        ["a", "b", "c", "d"],
+        [1, "b", None, 2.5],
+        pd.date_range("2020", periods=4),
+        pd.MultiIndex.from_product([[1, 2], ["x", "y"]]),
+    ],
+    ids=["numbers", "text", "mixed", "dates", "levels"],
+)
+def test_the_same_labels_in_another_order_are_refused(labels):
+    X = pd.DataFrame({"a": range(4)}, index=labels)
+    y, turned = X["a"], X.iloc[::-1]
+    with pytest.raises(ValueError, match=r"rows of y .* in another order.*y\.loc\[X\.index\], or y\.to_numpy\(\)"):
+        check_row_labels(turned, y, "y")
+    with pytest.raises(ValueError, match=r"known\.loc\[X\.index\], or known\.set_axis\(X\.index\)"):
+        check_row_labels(turned, X, "known")
+    for fine in (y.loc[turned.index], y.to_numpy(), y.set_axis(turned.index), y.tolist()):
+        check_row_labels(turned, fine, "y")
+
+
+def test_labels_that_do_not_say_which_rows_belong_together():
+    X = pd.DataFrame({"a": range(4)}, index=[3, 2, 1, 0])
+    levels = pd.MultiIndex.from_product([[0, 1], [2, 3]])
+    for labels in (
+        range(3),
+        range(1, 5),
+        ["3", "2", "1", "0"],
+        [0, 0, 1, 2],
+        pd.date_range("2020", periods=4),
+        levels,
+    ):
+        check_row_labels(X, pd.Series(0, index=labels), "y")
+        check_row_labels(pd.DataFrame({"a": 0}, index=labels), X["a"], "y")
+    twice = pd.DataFrame({"a": range(4)}, index=[0, 0, 1, 1])
+    check_row_labels(twice, twice["a"].iloc[::-1], "y")
+    for table in (pl.from_pandas(X), pa.table({"a": [1, 2, 3, 4]}), X.to_numpy(), [[1]] * 4):
+        check_row_labels(table, pd.Series(range(4)), "y")
+
+
+@pytest.mark.parametrize(
+    "index", [pd.Index([7, 8]), pd.Index([7, 8], name="id"), pd.MultiIndex.from_tuples([(1, 2), (3, 4)])]
+)
+def test_an_index_in_a_pyarrow_table_is_no_column(index):
+    table = pa.Table.from_pandas(pd.DataFrame({"a": [1, 2], "b": [3, 4]}, index=index))
+    assert len(column_names(table)) > 2
+    assert column_names(without_stored_index(table)) == ["a", "b"]
+
+
+def test_frames_without_a_stored_index_stay_as_they_are():
+    ranged = pa.Table.from_pandas(FRAMES["pandas"])  # the index is a range, which is no column
+    for table in (*FRAMES.values(), ranged):
+        assert without_stored_index(table) is table
 
 
 @settings(deadline=None, max_examples=100)

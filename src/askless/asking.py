@@ -30,8 +30,8 @@ class Asking:
     _default_metric: str
 
     @abstractmethod
-    def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
-        """(n,) what the loss takes; a fit learns the classes, everything else must know them."""
+    def _encode_target(self, y: Any, X: Any, *, known_classes: bool = False) -> np.ndarray:
+        """(n,) what the loss takes, of the rows of X; a fit learns the classes, everything else must know them."""
 
     def rollout(
         self,
@@ -115,7 +115,7 @@ class Asking:
         beside = self.model_.stopping if stopping is None else as_rules(stopping)
         others = [other for other in beside if not isinstance(other, Certified)]
         table = table_again(self, X)
-        codes = self._encode_target(y, len(table), known_classes=True)
+        codes = self._encode_target(y, table, known_classes=True)
         found = certified_rules(self.model_, (rule, *others), table, codes, **options)[0]
         assert isinstance(found, Certified)
         return found
@@ -147,7 +147,7 @@ class Asking:
         if chosen.task != self._task:
             raise ValueError(f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}")
         trajectory = self.rollout(X, **options)
-        target = self._encode_target(y, len(trajectory), known_classes=True)
+        target = self._encode_target(y, X, known_classes=True)
         return metrics.curve(
             trajectory, target, chosen, budgets, interval=interval, n_boot=n_boot, random_state=random_state
         )

@@ -19,16 +19,23 @@ from askless.core.numbers import is_whole
 from askless.core.precedence import checked_precedence
 from askless.core.stopping import as_rules, check_rules
 from askless.encoded import encode_rows, learn_encoder, reference_sample
-from askless.encoding.category import warn_of_spellings
 from askless.exceptions import ModelFileError
 from askless.fitted import FittedModel, Task, checked_budget
 from askless.images import image_grid
-from askless.inputs import checked_labels, checked_numbers, checked_table, seed_of, table_again
+from askless.inputs import (
+    checked_labels,
+    checked_numbers,
+    checked_table,
+    seed_of,
+    table_again,
+    warn_of_labels,
+    warn_of_scale,
+)
 from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.missingness import warn_of_telling_gaps
 from askless.persistence import read_model, write_model
-from askless.tables import Scratch, holdout, take_rows
+from askless.tables import Scratch, check_row_labels, holdout, take_rows
 
 __all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor", "load"]
 
@@ -95,7 +102,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         X = checked_table(self, X)
         grid = self._image_grid()
         target = getattr(y, "name", None)
-        y = self._encode_target(y, len(X))
+        y = self._encode_target(y, X)
         seed, room = seed_of(self.random_state), Scratch(scratch)
         rows, proof = held_for_proof(as_rules(self.stopping), y, seed)
         if validation is None:
@@ -105,10 +112,12 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             if not isinstance(validation, tuple | list) or len(validation) != 2:
                 raise ValueError(f"validation is a {type(validation).__name__}; it must be a pair, (X, y)")
             X_valid = table_again(self, validation[0])
-            y_valid = self._encode_target(validation[1], len(X_valid), known_classes=True)
+            y_valid = self._encode_target(validation[1], X_valid, known_classes=True)
             held = np.arange(len(X_valid))
         named, costs = split_costs(self.costs)
         encoder = learn_encoder(X, rows, groups=self.groups, costs=named, grid=grid, seed=seed)
+        if validation is not None:
+            warn_of_scale(encoder, X_valid)
         prices = cost_model(None, encoder.schema, costs)
         precedence = Precedence.of(self.precedence, encoder.schema)
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
@@ -275,14 +284,14 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     _task: Task = "classification"
     _default_metric = "auroc"
 
-    def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
-        labels = checked_labels(y, n_rows)
+    def _encode_target(self, y: Any, X: Any, *, known_classes: bool = False) -> np.ndarray:
+        labels = checked_labels(y, X)
         if not known_classes:
             self.classes_ = np.unique(labels)
             if len(self.classes_) < 2:
                 only = self.classes_.tolist()[0]
                 raise ValueError(f"y has only one class, {only!r}; a classifier needs two or more")
-            warn_of_spellings("y", self.classes_.tolist(), "classes")
+            warn_of_labels(self.classes_.tolist())
         elif self.classes_.dtype.kind in "UO" and labels.dtype.kind in "iufb":
             labels = labels.astype(str)  # as at `fit`, where text and numbers were mixed
         codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
@@ -302,6 +311,11 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
         codes = self.predict_proba(X).argmax(axis=1)
         labels: np.ndarray = self.classes_[codes]
         return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of correct predictions."""
+        check_row_labels(X, y, "y")
+        return float(super().score(X, y, sample_weight))
 
 
 class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
@@ -328,12 +342,17 @@ class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
     _task: Task = "regression"
     _default_metric = "r2"
 
-    def _encode_target(self, y: Any, n_rows: int, *, known_classes: bool = False) -> np.ndarray:
-        return checked_numbers(y, n_rows)
+    def _encode_target(self, y: Any, X: Any, *, known_classes: bool = False) -> np.ndarray:
+        return checked_numbers(y, X)
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,) the mean after the questions that the budget and the rules allow."""
         return self.rollout(X).predictions[:, -1, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions."""
+        check_row_labels(X, y, "y")
+        return float(super().score(X, y, sample_weight))
 
 
 def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:

@@ -40,7 +40,7 @@ from askless.core.stopping.base import makes_promise
 from askless.core.stopping.certified import manner_of, warn_of_manner
 from askless.encoding import Encoder
 from askless.hints import listed
-from askless.tables import row_chunks, take_rows
+from askless.tables import check_row_labels, row_chunks, take_rows
 
 __all__ = ["FittedModel", "checked_budget"]
 
@@ -94,8 +94,8 @@ class FittedModel:
         """Ask every row of the table; `first_row` is its place in a larger one, for the rows that errors name."""
         asker = self.asker(costs)
         rules = self._rules(max_features, stopping)
-        available = self._mask(available, "available", len(table))
-        known = self._mask(known, "known", len(table))
+        available = self._mask(available, "available", table)
+        known = self._mask(known, "known", table)
         if not is_whole(batch) or batch < 1:
             raise ValueError(f"batch is {batch!r}; it must be an integer of at least 1")
         if any(map(makes_promise, rules)):
@@ -252,8 +252,8 @@ class FittedModel:
                 batch = cases[start : start + size]
                 yield slice(rows.start + start, rows.start + start + len(batch)), batch
 
-    def _mask(self, mask: Any, name: str, n_rows: int) -> np.ndarray | None:
-        """(rows, features) bool: an array of that shape, or the names of features for all rows."""
+    def _mask(self, mask: Any, name: str, table: Any) -> np.ndarray | None:
+        """(rows, features) bool: an array or a frame of that shape, or the names of features for all rows."""
         if mask is None:
             return None
         if isinstance(mask, str):
@@ -262,13 +262,14 @@ class FittedModel:
             raise ValueError(
                 f"{name} is a mapping; give a list, such as {list(mask)}: the values come from the table"
             )
-        shape = (n_rows, len(self.schema))
+        shape = (len(table), len(self.schema))
         if isinstance(mask, Iterator):
             mask = list(mask)
         if not hasattr(mask, "columns") and np.ndim(mask) < 2 and all(isinstance(item, str) for item in mask):
             row = np.zeros(len(self.schema), dtype=bool)
             row[[self.schema.index(item) for item in mask]] = True
             return np.broadcast_to(row, shape)
+        check_row_labels(table, mask, name)
         array = np.asarray(_in_order(mask, name, self.schema))
         if array.dtype != bool or array.shape != shape:
             raise ValueError(

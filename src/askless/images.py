@@ -9,12 +9,25 @@ import numpy as np
 from askless.core import Grid
 from askless.core.numbers import is_whole
 
-__all__ = ["flat_images", "image_grid", "is_images"]
+__all__ = ["flat_images", "image_grid", "is_images", "stacked_images"]
 
 
 def is_images(X: Any) -> bool:
     """Whether X is an array of images, (n, height, width) or (n, height, width, channels)."""
     return isinstance(X, np.ndarray) and X.ndim in (3, 4)
+
+
+def stacked_images(X: Any) -> Any:
+    """A list of images, (height, width) or (height, width, channels) each, as one array; all else as it is."""
+    if not isinstance(X, list | tuple) or not all(isinstance(each, np.ndarray) and each.ndim in (2, 3) for each in X):
+        return X
+    for i, image in enumerate(X):
+        if image.shape != X[0].shape:
+            raise ValueError(
+                f"image {i} of X (counting from 0) has the shape {image.shape}, the first one {X[0].shape}; they "
+                "must be of one shape: cut or resize them"
+            )
+    return np.stack(X) if X else X
 
 
 def flat_images(X: np.ndarray) -> np.ndarray:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,19 +14,33 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 from sklearn.utils.multiclass import check_classification_targets
 
 from askless.core.numbers import is_whole
-from askless.encoding import read_table
+from askless.encoding import Encoder, ImageEncoder, read_table
+from askless.encoding.category import warn_of_spellings
+from askless.encoding.cells import DATES, is_missing
 from askless.exceptions import TableError
-from askless.images import flat_images, is_images
-from askless.tables import ParquetTable, column_names, is_frame
+from askless.hints import listed
+from askless.images import flat_images, is_images, stacked_images
+from askless.tables import ParquetTable, check_row_labels, column_names, is_frame, take_rows, without_stored_index
 
-__all__ = ["checked_labels", "checked_numbers", "checked_table", "seed_of", "table_again"]
+__all__ = [
+    "checked_labels",
+    "checked_numbers",
+    "checked_table",
+    "seed_of",
+    "table_again",
+    "warn_of_labels",
+    "warn_of_scale",
+]
 
 LARGEST_TARGET = 1e30
+LABELS = (str, np.bool_, Real, Decimal)  # types of them, in arrays of objects
+IMAGES_LOOKED_AT = 1000  # at most, to see on which scale they are
 
 
 def checked_table(estimator: Any, X: Any) -> Any:
     """A table to learn from, images flat; notes its width and its columns' names, or the images' shape."""
     estimator.__dict__.pop("image_shape_", None)
+    X = stacked_images(X)
     if is_images(X):
         estimator.image_shape_ = tuple(X.shape[1:])
         X = flat_images(X)
@@ -42,9 +61,11 @@ def checked_table(estimator: Any, X: Any) -> Any:
 
 def table_again(estimator: Any, X: Any) -> Any:
     """A table to use a fitted estimator on. Frames are matched by name, arrays by position."""
+    shape = getattr(estimator, "image_shape_", None)
+    X = stacked_images(X)
     if is_images(X):
-        shape = getattr(estimator, "image_shape_", None)
         if tuple(X.shape[1:]) != shape:
+            _refuse_one_image(X, shape)
             raise ValueError(
                 f"the images have shape {X.shape[1:]}; {type(estimator).__name__} has learned from {shape}"
             )
@@ -53,26 +74,60 @@ def table_again(estimator: Any, X: Any) -> Any:
     framed = is_frame(X)
     width = len(column_names(X)) if framed else X.shape[1]
     if width != estimator.n_features_in_ and not (framed and estimator._by_name):
+        if not framed:
+            _refuse_one_image(X, shape)
         raise ValueError(
             f"X has {width} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"
         )
+    if hasattr(estimator, "model_"):  # a fit with validation images has not learned the scale yet
+        warn_of_scale(estimator.model_.encoder, X)
     return X
+
+
+def _refuse_one_image(X: np.ndarray, shape: tuple[int, ...] | None) -> None:
+    if X.shape == shape:
+        raise ValueError(f"X is one image, of the shape {shape}; it must be an array of images: give X[None]")
+
+
+def warn_of_scale(encoder: Encoder, X: Any) -> None:
+    """Tell where images are on another scale than those that the encoder has learned from."""
+    if not isinstance(encoder, ImageEncoder) or len(X) == 0:
+        return
+    rows = np.linspace(0, len(X) - 1, min(len(X), IMAGES_LOOKED_AT)).astype(np.intp)  # all over the table
+    if (told := encoder.other_scale(take_rows(X, rows))) is not None:
+        warnings.warn(f"the pixels of X {told}", stacklevel=3)
 
 
 def _two_dimensional(estimator: Any, X: Any) -> Any:
     if is_frame(X):
-        return X
+        return without_stored_index(X)
     if hasattr(X, "collect"):
         raise TableError("the table is lazy; collect it first, such as X.collect()")
+    if (told := _no_table(X)) is not None:
+        raise TableError(told)
     return check_array(
         X, dtype=None, ensure_all_finite=False, ensure_min_samples=1, estimator=estimator, input_name="X"
     )
 
 
-def checked_labels(y: Any, n_rows: int) -> np.ndarray:
-    """(n,) class labels, none of them missing."""
-    labels = _one_dimensional(y, n_rows)
+def _no_table(X: Any) -> str | None:
+    """What is given in place of a table, and what to do: scikit-learn would show all of it. None if it may be one."""
+    if isinstance(X, str | os.PathLike):
+        return "X is the name of a file or another text; read the file first: pd.read_csv(...)"
+    if isinstance(X, Mapping):
+        one = all(isinstance(cell, str) or not hasattr(cell, "__len__") for cell in X.values())
+        return f"X is a mapping; give a DataFrame, such as pd.DataFrame({'[X]' if one else 'X'})"
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
+        return "X is a list of mappings; give a DataFrame, such as pd.DataFrame(X)"
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        return "X is a structured array; give a DataFrame, such as pd.DataFrame(X)"
+    return None
+
+
+def checked_labels(y: Any, X: Any) -> np.ndarray:
+    """(n,) class labels of the rows of X, none of them missing."""
+    labels = _one_dimensional(y, X)
     if labels.dtype.kind == "O" and not any(isinstance(label, str) for label in labels):
         labels = np.array(labels.tolist())  # numbers or booleans, kept as objects
     if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels}) > 1:
@@ -81,9 +136,22 @@ def checked_labels(y: Any, n_rows: int) -> np.ndarray:
     return labels
 
 
-def checked_numbers(y: Any, n_rows: int) -> np.ndarray:
-    """(n,) finite numbers."""
-    values = _one_dimensional(y, n_rows)
+def warn_of_labels(classes: Iterable[Any]) -> None:
+    """Tell of classes that are spelled alike, and of those that look like no label."""
+    classes = list(classes)
+    warn_of_spellings("y", classes, "classes")
+    blank = [label for label in classes if isinstance(label, str) and is_missing(label)]
+    if blank:
+        warnings.warn(
+            f"y holds {listed(blank)}, kept as {'a class' if len(blank) == 1 else 'classes'}, while such text in X "
+            "is missing; leave these rows out if their labels are not known",
+            stacklevel=3,
+        )
+
+
+def checked_numbers(y: Any, X: Any) -> np.ndarray:
+    """(n,) finite numbers for the rows of X."""
+    values = _one_dimensional(y, X)
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -96,16 +164,17 @@ def checked_numbers(y: Any, n_rows: int) -> np.ndarray:
     return numbers
 
 
-def _one_dimensional(y: Any, n_rows: int) -> np.ndarray:
+def _one_dimensional(y: Any, X: Any) -> np.ndarray:
     if y is None:
         raise ValueError("a target is needed: estimator requires y to be passed, but the target y is None")
+    check_row_labels(X, y, "y")
     if hasattr(y, "to_pylist"):  # pyarrow
         y = y.to_pylist()
     elif not isinstance(y, (np.ndarray, list, tuple)) and hasattr(y, "to_numpy"):
         y = y.to_numpy()
     values: np.ndarray = column_or_1d(y, warn=True)
-    if len(values) != n_rows:
-        check_consistent_length(np.empty(n_rows), values)
+    if len(values) != len(X):
+        check_consistent_length(np.empty(len(X)), values)
     if values.dtype.kind in "cmM":
         raise ValueError(f"y holds values of type {values.dtype}; give text, numbers or booleans")
     if values.dtype.kind == "f" and np.isinf(values).any():
@@ -116,7 +185,21 @@ def _one_dimensional(y: Any, n_rows: int) -> np.ndarray:
             f"y has {len(missing)} missing value(s) (NaN), the first in row {missing[0]} (counting from 0); "
             "drop these rows or fill them in"
         )
+    if values.dtype.kind == "O":
+        _check_types(values)
     return values
+
+
+def _check_types(values: np.ndarray) -> None:
+    """Refuse dates, intervals and other objects, of which the first row is named."""
+    cells = values.tolist()
+    strange = {kind for kind in set(map(type, cells)) if not issubclass(kind, LABELS) or issubclass(kind, DATES)}
+    if strange:
+        row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
+        raise ValueError(
+            f"y holds values of type {type(cells[row]).__name__} (first in row {row}, counting from 0); give text, "
+            "numbers or booleans"
+        )
 
 
 def _is_missing(values: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Images as encoded columns."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -81,6 +82,63 @@ def test_a_file_holds_all_of_it(images):
     np.testing.assert_array_equal(again.transform(images.reshape(5, -1)).x, fitted.transform(images.reshape(5, -1)).x)
     with pytest.raises(ModelFileError, match="the images is damaged"):
         encoder_from_json({**fitted.to_json(), "grid": [4, 4, 2, 3]})
+
+
+FRACTIONS = np.linspace(0.0, 1.0, 32)[None]
+BYTES = np.linspace(0, 255, 32).astype(np.uint8)[None]
+
+
+@pytest.mark.parametrize(
+    ("learned", "given", "told"),
+    [
+        (FRACTIONS, BYTES, "range from 0 to 255; .* ranged from 0 to 1"),
+        (FRACTIONS.astype(np.float16), BYTES.astype(float), "range from 0 to 255"),
+        (FRACTIONS, BYTES // 16, "range from 0 to 15"),
+        (FRACTIONS, np.full((1, 32), 255), "are 255"),
+        (BYTES, FRACTIONS, "range from 0 to 1; .* ranged from 0 to 255"),
+        (BYTES, BYTES > 127, "range from 0 to 1"),
+        (BYTES, 2 * FRACTIONS - 1, "range from -1 to 1"),
+        (BYTES, BYTES.astype(np.uint16) * 257, "range from 0 to 65535"),
+        (BYTES.astype(np.uint16) * 257, BYTES, "range from 0 to 255"),
+        (BYTES // 16, FRACTIONS.astype(np.float32), "range from 0 to 1"),
+        (BYTES, -1000.0 * FRACTIONS, "range from -1000 to -0"),
+        (FRACTIONS, FRACTIONS / 255, "range from 0 to 0.00392"),
+    ],
+)
+def test_another_scale_is_told(learned, given, told):
+    fitted = ImageEncoder.fit(learned, GRID)
+    assert re.match(told, fitted.other_scale(given))
+    given = given.astype(float)
+    given[0, 3] = np.nan
+    assert re.match(told, fitted.other_scale(given))
+
+
+@pytest.mark.parametrize(
+    ("learned", "given"),
+    [
+        (FRACTIONS, FRACTIONS / 2),
+        (FRACTIONS, FRACTIONS > 0.5),
+        (FRACTIONS, 2.5 * FRACTIONS - 1),  # a little beyond
+        (BYTES, BYTES // 25),  # dark
+        (BYTES // 2, BYTES),  # bytes of a dark set, then bright ones
+        (BYTES // 16, BYTES // 128),  # whole numbers from 0 to 1
+        (BYTES, np.zeros((2, 32))),  # blank
+        (BYTES, np.full((2, 32), np.nan)),
+        (3 * FRACTIONS - 2, 2 * FRACTIONS - 1),
+    ],
+)
+def test_the_same_scale_is_not_told(learned, given):
+    assert ImageEncoder.fit(learned, GRID).other_scale(given) is None
+
+
+def test_an_answer_on_another_scale_is_told():
+    for learned, answer in ((FRACTIONS, 200), (BYTES, 0.5), (BYTES, np.full((2, 2, 2), 0.25)), (BYTES, 9000)):
+        with pytest.warns(
+            UserWarning, match=r"answer to 'row 0, column 0' .*; they must be on the scale of training"
+        ):
+            ImageEncoder.fit(learned, GRID).encode_answer(0, answer)
+    for learned, answer in ((FRACTIONS, 0.5), (FRACTIONS, 1), (BYTES, 0), (BYTES, 1), (BYTES, 2.5), (BYTES, 300)):
+        assert ImageEncoder.fit(learned, GRID).encode_answer(0, answer) is not None  # warnings are errors here
 
 
 def test_what_is_no_image(images):

@@ -276,5 +276,24 @@ def test_few_numbers_with_units_and_few_months_are_categories_and_told(cells, ca
         assert feature(objects(*cells)).kind == "category"
 
 
+@pytest.mark.parametrize("cells", [["01", "2", "10"], ["1", " 01000", None], ["038.9", "250.0"], [3, "-07"]], ids=str)
+def test_zeros_in_front_are_told(cells):
+    padded = next(cell for cell in cells if isinstance(cell, str) and "0" in cell[:2])
+    with pytest.warns(
+        UserWarning, match=rf"column 'x0' holds '{padded}' and is taken for numbers.*categorical"
+    ) as told:
+        assert feature(objects(*cells)).kind == "number"
+    assert len(told) == 1
+
+
+def test_codes_as_categories_keep_their_zeros(frame):
+    codes = pd.Series(["01", "1", "10"], dtype="category")
+    assert feature(pd.DataFrame({"x": codes})).choices == ("01", "1", "10")
+
+
+def test_numbers_that_begin_with_a_zero_are_not_told():
+    assert feature(objects("0", "0.5", "-0.25", "0e3", "10", 0, 0.5)).kind == "number"  # warnings are errors here
+
+
 def test_codes_that_end_in_letters_are_not_told():
     assert feature(objects("3A", "12B", "4C", "red")).kind == "category"  # warnings are errors here

@@ -1,11 +1,16 @@
 """Every kind of bad input is a clear ValueError, or a stated sensible behaviour."""
 
+import datetime as dt
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor
 from askless.core.stopping import Confidence, MaxCost, Spread
+from askless.exceptions import TableError
 from askless.methods import FixedOrder
 
 
@@ -252,3 +257,108 @@ def test_a_lazy_table_and_a_huge_target(quick):
         DynamicClassifier(method=quick).fit(pl.LazyFrame({"a": [1.0, 2.0]}), [0, 1])
     with pytest.raises(ValueError, match="at most 1e"):
         DynamicRegressor(method=quick).fit(table(), np.full(60, 1e200))
+
+
+# Rows in another order
+
+
+def test_a_shuffled_target_is_refused_everywhere(quick, model):
+    X, y = table(), pd.Series(labels())
+    shuffled = y.sample(frac=1, random_state=0)
+    for ask in (
+        lambda: DynamicClassifier(method=quick).fit(X, shuffled),
+        lambda: DynamicClassifier(method=quick).fit(X, shuffled.to_frame()),
+        lambda: DynamicClassifier(method=quick).fit(X, y, validation=(X, shuffled)),
+        lambda: DynamicRegressor(method=quick).fit(X, shuffled),
+        lambda: model.score(X, shuffled),
+        lambda: model.curve(X, shuffled),
+        lambda: model.certify(X, shuffled),
+    ):
+        with pytest.raises(
+            ValueError, match=r"rows of y have the labels of X's in another order.*y\.loc\[X\.index\]"
+        ):
+            ask()
+    assert model.score(X, shuffled.loc[X.index]) == model.score(X, y)
+    assert model.score(X, shuffled.to_numpy()) == np.mean(model.predict(X) == shuffled.to_numpy())
+
+
+def test_a_regression_s_score_minds_the_order_too(quick):
+    X, y = table(), pd.Series(np.arange(60.0))
+    fitted = DynamicRegressor(method=quick).fit(X, y)
+    assert isinstance(fitted.score(X, y), float)
+    with pytest.raises(ValueError, match="in another order"):
+        fitted.score(X, y[::-1])
+
+
+# What is no table
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (table().to_dict("records"), r"^X is a list of mappings; give a DataFrame, such as pd\.DataFrame\(X\)$"),
+        (table().to_dict("list"), r"^X is a mapping; give a DataFrame, such as pd\.DataFrame\(X\)$"),
+        (table().to_dict("records")[0], r"^X is a mapping; give a DataFrame, such as pd\.DataFrame\(\[X\]\)$"),
+        (table().to_records(), r"^X is a structured array; give a DataFrame, such as pd\.DataFrame\(X\)$"),
+        ("cases.csv", r"^X is the name of a file or another text; read the file first: pd\.read_csv\(\.\.\.\)$"),
+        (Path("cases.csv"), "read the file first"),
+    ],
+    ids=["records", "lists", "one record", "structured", "text", "path"],
+)
+def test_what_is_given_in_place_of_a_table(X, message, quick, model):
+    for ask in (lambda: DynamicClassifier(method=quick).fit(X, labels()), lambda: model.predict(X)):
+        with pytest.raises(TableError, match=message):
+            ask()
+
+
+def test_a_pyarrow_table_keeps_its_index_to_itself(quick):
+    X = table().set_index(np.arange(60) ** 2)
+    arrow = pa.Table.from_pandas(X)
+    assert arrow.num_columns == 4
+    fitted = DynamicClassifier(method=quick).fit(arrow, labels())
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert fitted.schema_.names == ("a", "b", "c")
+    np.testing.assert_array_equal(fitted.predict_proba(arrow), fitted.predict_proba(X))
+    by_position = DynamicClassifier(method=quick).fit(X[["a", "b"]].to_numpy(), labels())
+    assert by_position.predict(arrow.drop_columns("c")).shape == (60,)
+
+
+# Targets
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"),
+    [
+        ([dt.date(2020, 1, 1), dt.date(2021, 1, 1)] * 30, "date"),
+        (pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"] * 30)).dt.tz_localize("UTC"), "Timestamp"),
+        (pd.Series(pd.to_timedelta([1, 2] * 30, unit="D")).astype(object), "Timedelta"),
+        (pd.Series(pd.period_range("2020", periods=60)), "Period"),
+        (pa.array([dt.date(2020, 1, 1), dt.date(2021, 1, 1)] * 30), "date"),
+        (pd.cut(pd.Series(np.arange(60)), 2), "Interval"),
+    ],
+    ids=["dates", "zoned", "durations", "periods", "pyarrow", "intervals"],
+)
+def test_targets_of_other_types(y, kind, quick):
+    for estimator in (DynamicClassifier, DynamicRegressor):
+        with pytest.raises(
+            ValueError, match=rf"y holds values of type {kind} \(first in row 0, .*; give text, numbers"
+        ):
+            estimator(method=quick).fit(table(), y)
+
+
+def test_the_first_label_of_another_type_is_named(quick):
+    y = np.where(labels() > 0, "a", "b").astype(object)
+    y[17] = dt.date(2020, 1, 1)
+    with pytest.raises(ValueError, match="row 17"):
+        DynamicClassifier(method=quick).fit(table(), y)
+
+
+def test_labels_that_look_like_none_are_told(quick):
+    y = np.array(["NA", "?", "ill", "well", "nan", ""] * 10)
+    with pytest.warns(UserWarning, match="y holds '', '\\?', 'NA', 'nan', kept as classes.*in X is missing") as told:
+        fitted = DynamicClassifier(method=quick).fit(table(), y)
+    assert len(told) == 1
+    assert len(fitted.classes_) == 6
+    fitted.score(table(), y)  # what the model knows is not told again: warnings are errors here
+    with pytest.warns(UserWarning, match="y holds '\\?', kept as a class,"):
+        DynamicClassifier(method=quick).fit(table(), ["?", "ill"] * 30)

@@ -19,6 +19,7 @@ import numpy as np
 from askless.encoding.errors import BadCell, CellTypeError
 
 __all__ = [
+    "DATES",
     "DECIMAL_COMMA",
     "MISSING_TEXT",
     "PLAIN",
@@ -50,7 +51,7 @@ DATE_ADVICE = "dates, times and durations are not read; turn it into a number, s
 # After strip(). Words are small or in capitals, for "Na" is sodium; "None" may well be a category.
 MISSING_TEXT = frozenset({"", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null", "?"})
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
-_DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 PLAIN = frozenset({str, int, float, bool})  # types of cells that need no second look
 _WHOLE = re.compile(r"(-?\d+)\.0")
 _SHOWN = 60
@@ -85,7 +86,7 @@ def family(cell: Any) -> str:
         return "text"
     if isinstance(cell, (bool, np.bool_)):
         return "boolean"
-    if isinstance(cell, (Real, Decimal)) and not isinstance(cell, _DATES):  # numpy calls a timedelta an integer
+    if isinstance(cell, (Real, Decimal)) and not isinstance(cell, DATES):  # numpy calls a timedelta an integer
         return "number"
     raise refusal(cell)
 
@@ -94,7 +95,7 @@ def refusal(cell: Any) -> BadCell:
     """Why a cell that is neither text nor a number is not read."""
     if isinstance(cell, (complex, np.complexfloating)):
         return BadCell(f"Complex data not supported, found {shown(cell)}")
-    if isinstance(cell, _DATES) or type(cell).__name__ == "Period":
+    if isinstance(cell, DATES) or type(cell).__name__ == "Period":
         return BadCell(f"{shown(cell)} is a date, a time or a duration; {DATE_ADVICE}")
     kind = type(cell).__name__
     return BadCell(f"{shown(cell)} is a {kind}; argument must be a string or a real number", error=CellTypeError)
@@ -151,7 +152,7 @@ def plain(cell: Any) -> str | int | float | bool:
         return str.__str__(cell)
     if isinstance(cell, (bool, np.bool_)):
         return bool(cell)
-    if isinstance(cell, _DATES):
+    if isinstance(cell, DATES):
         return str(cell)
     if isinstance(cell, Integral):
         return int(cell)

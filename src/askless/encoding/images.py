@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -18,6 +19,9 @@ __all__ = ["ImageEncoder"]
 
 BRIGHTEST = 255  # of images of whole numbers
 BACKGROUND = 0.2  # share of the values that makes the darkest or the brightest value a background
+FAR = 2.0  # times the training range beyond it: such pixels are on another scale,
+TINY = 0.01  # and so are those that all lie within such a share of it,
+TENFOLD = 10.0  # or that are fractions from 0 to 1, where the training range was so wide
 GAP = 0.25  # how far what is just not background is from it
 
 
@@ -111,6 +115,29 @@ class ImageEncoder:
         x[np.isnan(x)] = 0.0
         return Cases(x, known.all(axis=2))
 
+    def other_scale(self, table: Any) -> str | None:
+        """The end of a sentence on pixels that seem to be on another scale than in training; None where they do not.
+
+        They lie far outside of the training range, or use next to nothing of it, as fractions do where bytes were
+        learned from. A single shade says nothing: a blank image is the same on every scale.
+        """
+        pixels = _numbers(table)
+        low, high = _range_of(pixels)
+        span = self.high - self.low
+        tiny = high - low <= TINY * span
+        fractions = pixels.dtype.kind in "fb" and low >= 0.0 and high <= 1.0 and span >= TENFOLD
+        if self._is_far(low, high) or (low < high and (tiny or fractions)):
+            return self._told(low, high)
+        return None
+
+    def _is_far(self, low: float, high: float) -> bool:
+        reach = FAR * (self.high - self.low)
+        return high > self.high + reach or low < self.low - reach
+
+    def _told(self, low: float, high: float) -> str:
+        given = f"range from {low:g} to {high:g}" if low < high else f"are {low:g}"
+        return f"{given}; they must be on the scale of training, where they ranged from {self.low:g} to {self.high:g}"
+
     def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
         """The columns of a patch, from (size, size[, channels]) pixels or a number for all; None for nothing."""
         name, size = self.schema.features[feature].name, self.grid.patch_size
@@ -131,7 +158,16 @@ class ImageEncoder:
             raise InterviewError(f"the answer to {name!r} holds infinity")
         if np.isnan(values).any():
             return None
+        self._warn_of_answer(name, values)
         return self._scaled(np.broadcast_to(values, self.grid.patch_columns) if not values.ndim else values.ravel())
+
+    def _warn_of_answer(self, name: str, values: np.ndarray) -> None:
+        """Tell where a patch seems to be on another scale. Any may be dark, but bytes are whole numbers."""
+        low, high = _range_of(values)
+        bytes_learned = (self.low, self.high) == (0.0, BRIGHTEST)
+        fractions = bytes_learned and low >= 0.0 and high <= 1.0 and (values % 1.0 > 0.0).any()
+        if fractions or self._is_far(low, high):
+            warnings.warn(f"the pixels of the answer to {name!r} {self._told(low, high)}", stacklevel=3)
 
     def _scaled(self, values: np.ndarray) -> np.ndarray:
         """float32, 0 to 1."""
@@ -172,6 +208,11 @@ class ImageEncoder:
 
     def __repr__(self) -> str:
         return f"ImageEncoder({self.grid})"
+
+
+def _range_of(pixels: np.ndarray) -> tuple[float, float]:
+    """The smallest and the largest of the pixels that are not missing; NaN where all are."""
+    return float(np.fmin.reduce(pixels, axis=None)), float(np.fmax.reduce(pixels, axis=None))
 
 
 def _numbers(table: Any) -> np.ndarray:

@@ -31,6 +31,7 @@ from askless.encoding.table import Column
 __all__ = ["CODECS", "codec_from_json", "codec_to_json", "fit_codec", "kind_of"]
 
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+PADDED = re.compile(r"[-+]?0\d")  # how a text begins that may be a code
 MONTH = re.compile(r"(19|20)\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](19|20)\d\d")
 UNIT = (
     "a number with a unit",
@@ -95,6 +96,7 @@ def _numbers_or_text(
     """The kind of a column with text in it: numbers if all of it spells numbers, and an error if most does."""
     other = [i for i, kind in families.items() if kind == "boolean" or (kind == "text" and parsed(cells[i]) is None)]
     if not other:
+        _warn_of_padded(name, [cells[i] for i, kind in families.items() if kind == "text"])
         return "number"
     total, n_other = sum(counts[i] for i in families), sum(counts[i] for i in other)
     if 2 * n_other > total:
@@ -107,6 +109,17 @@ def _numbers_or_text(
         "correct it, leave the cell empty, or make the column a categorical one if it holds categories",
         row=int(rows[other[0]]),
     )
+
+
+def _warn_of_padded(name: str, text: list[str]) -> None:
+    """Tell that zeros in front are lost, which are part of codes."""
+    cell = next((cell for cell in text if PADDED.match(cell.strip())), None)
+    if cell is not None:
+        warnings.warn(
+            f"column {name!r} holds {shown(cell)} and is taken for numbers, which have no zeros in front; make it a "
+            "categorical column, in pandas by astype('category'), if it holds codes",
+            stacklevel=2,
+        )
 
 
 def _refuse_disguised(

@@ -17,7 +17,7 @@ from askless.hints import did_you_mean, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ParquetTable", "parquet"]
+__all__ = ["ParquetTable", "parquet", "without_index"]
 
 BATCH = 1 << 16  # rows that pyarrow decodes at once, at most
 
@@ -166,8 +166,8 @@ class ParquetTable:
     @cached_property
     def _stored(self) -> list[str]:
         """The file's columns, but for an index that pandas stored."""
-        index = (self._file.schema_arrow.pandas_metadata or {}).get("index_columns", ())
-        return [name for name in self._file.schema_arrow.names if name not in index]
+        schema = self._file.schema_arrow
+        return [schema.names[i] for i in without_index(schema)]
 
     def _check(self, names: Iterable[str]) -> None:
         """An error that names the first column that is not there."""
@@ -178,6 +178,12 @@ class ParquetTable:
 
     def __repr__(self) -> str:
         return f"ParquetTable({self.path!r}, {len(self):,} rows, {len(self.column_names)} columns)"
+
+
+def without_index(schema: Any) -> list[int]:
+    """Which columns of a pyarrow schema, by position, are not an index that pandas stored."""
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    return [i for i, name in enumerate(schema.names) if name not in index]
 
 
 def _arrow() -> Any:

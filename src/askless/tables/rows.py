@@ -1,4 +1,4 @@
-"""Rows of tables: telling frames from arrays, taking rows, cutting runs of rows."""
+"""Rows of tables: telling frames from arrays, comparing their labels, taking rows, cutting runs of rows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from askless.tables.parquet import ParquetTable
+from askless.tables.parquet import ParquetTable, without_index
 
-__all__ = ["column_names", "is_frame", "row_chunks", "take_rows"]
+__all__ = ["check_row_labels", "column_names", "is_frame", "row_chunks", "take_rows", "without_stored_index"]
 
 
 def is_frame(table: Any) -> bool:
@@ -27,6 +27,41 @@ def column_names(frame: Any) -> list[Any]:
     """The names of a frame's columns, as they are."""
     names = frame.column_names if hasattr(type(frame), "column_names") else frame.columns
     return list(names)
+
+
+def without_stored_index(frame: Any) -> Any:
+    """The frame without the columns of a pyarrow table that were the index of the pandas frame it was made from."""
+    import narwhals as nw
+
+    if not nw.dependencies.is_pyarrow_table(frame):
+        return frame
+    kept = without_index(frame.schema)
+    return frame if len(kept) == frame.num_columns else frame.select(kept)
+
+
+def check_row_labels(table: Any, other: Any, name: str) -> None:
+    """Refuse what has the table's pandas labels in another order: rows go by position, and would be mixed up.
+
+    Other labels, and those that occur twice, say nothing about which rows belong together.
+    """
+    labels, others = _row_labels(table), _row_labels(other)
+    if labels is None or others is None or len(labels) != len(others) or labels.equals(others):
+        return
+    if labels.is_unique and others.is_unique and (others.get_indexer(labels) >= 0).all():
+        by_position = f"{name}.set_axis(X.index)" if hasattr(other, "columns") else f"{name}.to_numpy()"
+        raise ValueError(
+            f"the rows of {name} have the labels of X's in another order; they must be in the same: give "
+            f"{name}.loc[X.index], or {by_position} if they belong together by position"
+        )
+
+
+def _row_labels(table: Any) -> Any:
+    """The index of a pandas frame or series; None of anything else."""
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_dataframe(table) or nw.dependencies.is_pandas_series(table):
+        return table.index
+    return None
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:
