@@ -146,24 +146,24 @@ def headline(comparison: Comparison) -> Headline:
     Only comparisons count whose 95 % interval is above 0: that of k questions against as many of the control, and
     of k against each larger number up to the one that is claimed.
     """
-    fewest = needed(*(contender.curve for contender in comparison.contenders[:2]), comparison.metric)
+    ours, theirs = comparison.contenders[:2]
+    fewest = needed(ours.curve, theirs.curve, comparison.metric)
     beaten = [_beaten(comparison, asked) for asked in range(len(fewest))]
-    ahead = [asked for asked in range(1, len(beaten)) if beaten[asked] >= asked]
+    leading = [asked for asked in range(1, len(beaten)) if beaten[asked] >= asked]
 
     def rank(asked: int) -> tuple[int, bool, int]:
         return beaten[asked] - asked, fewest[asked] == beaten[asked] + 1, asked
 
-    asked = max(ahead, key=rank) if ahead else len(fewest) - 1
+    asked = max(leading, key=rank) if leading else len(fewest) - 1
     reached = fewest[asked] == beaten[asked] + 1
-    ours, theirs = (contender.trajectory.cost.mean(axis=0) for contender in comparison.contenders[:2])
     return Headline(
-        beyond_chance=bool(ahead),
+        beyond_chance=bool(leading),
         asked=asked,
-        score=float(comparison.contenders[0].curve["score"].iloc[asked]),
+        score=float(ours.curve["score"].iloc[asked]),
         beaten=beaten[asked],
         reached=reached,
-        cost=float(ours[asked]),
-        control_cost=float(theirs[beaten[asked] + reached]),
+        cost=float(ours.trajectory.cost[:, asked].mean()),
+        control_cost=float(theirs.trajectory.cost[:, beaten[asked] + reached].mean()),
     )
 
 
