@@ -60,6 +60,41 @@ def test_a_feature_is_no_target(run, table, model):
     assert "'age' is a feature of the model" in run("evaluate", model, table, "--target", "age").complaint
 
 
+@pytest.fixture(scope="module")
+def orders(tmp_path_factory):
+    """Models that ask everyone for age, which costs 1, and then for low: with a price for `high`, and without."""
+    from askless import DynamicClassifier
+    from askless.methods import FixedOrder
+
+    folder, frame = tmp_path_factory.mktemp("orders"), messy_frame()
+    frame = frame[frame["age"].notna()]
+    for name, costs in (("priced", {"high": 4.0}), ("plain", None)):
+        method = FixedOrder(order=["age", "low"], epochs=1, hidden=(4,))
+        model = DynamicClassifier(2, method, costs=costs).fit(frame[["age", "low", "high"]], frame["ill"])
+        model.save(folder / f"{name}.askless")
+    frame.to_csv(folder / "t.csv", index=False)
+    (folder / "costs.json").write_text('{"high": 7}')
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "money"),
+    [
+        ("priced", [], True),
+        ("plain", [], False),
+        ("plain", ["--stop", "max_features=1"], False),
+        ("plain", ["--max-cost", 5], True),
+        ("plain", ["--costs", "costs.json"], True),
+        ("plain", ["--stop", '{"and": [{"max_cost": 1}, {"confidence": 0.5}]}'], True),
+    ],
+)
+def test_money_is_told_though_all_that_was_asked_costs_1(run, orders, name, words, money):
+    words = [orders / word if word == "costs.json" else word for word in words]
+    result = run("evaluate", orders / f"{name}.askless", orders / "t.csv", "--target", "ill", *words)
+    assert result.code == 0, result.err
+    assert ("mean cost" in result.out, "money spent" in result.out) == (money, money)
+
+
 def test_files_are_written_though_nobody_reads_on(table, model, tmp_path):
     numbers = tmp_path / "n.json"
     words = ["evaluate", model, table, "--target", "ill", "--json", numbers]

@@ -50,6 +50,19 @@ def test_fit_a_messy_table(run, table, tmp_path, options):
     assert model.schema_.prices.tolist() == [2, 1, 1, 1, 5]
 
 
+def test_money_is_told_though_all_that_was_asked_costs_1(run, table, tmp_path):
+    (tmp_path / "costs.json").write_text('{"high": 4}')
+    words = ["fit", table, "--target", "ill", "--drop", "score", "colour", "grade", "smokes", "--budget", 1]
+    words += ["--method", "fixed_order", "--set", 'order=["age","low"]', "epochs=1", "hidden=[4]"]
+    result = run(*words, "--costs", tmp_path / "costs.json", "-o", tmp_path / "m.askless")
+    assert result.code == 0, result.err
+    assert "mean cost" in result.out
+    assert "money spent" in result.out
+    result = run(*words, "-o", tmp_path / "plain.askless")
+    assert "mean cost" not in result.out
+    assert "money spent" not in result.out
+
+
 def test_regression_is_chosen_for_numbers(run, table, tmp_path):
     words = ["--target", "score", "--drop", "ill", "grade", "--budget", 1, *QUICK]
     result = run("fit", table, *words, "-o", tmp_path / "m.askless")

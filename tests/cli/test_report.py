@@ -9,6 +9,7 @@ from askless.core import Schema, Trajectory
 from askless.datasets import Dataset, describe
 from askless.metrics import accuracy, curve, rmse
 from askless.report import Case, Comparison, Contender, headline, lead, needed, ranking, render_report
+from askless.report.comparison import ahead
 from askless.report.figures import curve_figure, png, svg_uri
 from askless.report.sections import sentence
 
@@ -58,14 +59,14 @@ RANDOM = [0.2, 0.25, 0.3, 0.35]
 def test_the_largest_saving():
     found = comparison([0.2, 0.5, 0.8, 0.9], [0.2, 0.3, 0.4, 0.5], RANDOM)
     head = headline(found)
-    assert (head.asked, head.control, head.saved, head.beyond_chance) == (1, 3, 2, True)
+    assert (head.asked, head.needed, head.saved, head.reached, head.beyond_chance) == (1, 3, 2, True, True)
     assert (head.cost, head.control_cost) == (1.0, 3.0)
     assert sentence(found) == "The greedy policy reaches with 1 question what the fixed order needs 3 for"
 
 
 def test_a_control_that_never_gets_there():
     found = comparison([0.2, 0.6, 0.8, 0.9], [0.2, 0.3, 0.4, 0.5], RANDOM)
-    assert headline(found).control is None
+    assert (headline(found).beaten, headline(found).reached) == (3, False)
     assert sentence(found) == "The greedy policy does better with 1 question than the fixed order with 3"
     assert "over 3" in render_report(found, CASE, {})
 
@@ -74,9 +75,36 @@ def test_chance_is_not_reported_as_a_saving():
     same = comparison([0.2, 0.502, 0.6, 0.7], [0.2, 0.5, 0.6, 0.7], RANDOM)
     assert not headline(same).beyond_chance
     assert "do not differ beyond chance" in sentence(same)
-    worse = comparison([0.2, 0.3, 0.4, 0.5], [0.2, 0.5, 0.6, 0.7], RANDOM)
+    worse = comparison([0.2, 0.3, 0.4, 0.7], [0.2, 0.5, 0.6, 0.7], RANDOM)
     assert not headline(worse).beyond_chance
+    assert sentence(worse) == "Here the greedy policy does worse with 2 questions than the fixed order with as many"
     assert "lead in" in render_report(worse, CASE, {})
+
+
+def test_a_saving_that_may_be_chance_is_not_claimed():
+    found = comparison([0.2, 0.3, 0.8, 0.8], [0.2, 0.3, 0.5, 0.795], RANDOM)  # with 3 the control is 2 cases behind
+    assert ahead(found, 2, 3)[0] > 0.0
+    assert ahead(found, 2, 3)[1] == 0.0
+    assert (headline(found).asked, headline(found).beaten) == (2, 2)
+    assert sentence(found) == "The greedy policy does better with 2 questions than the fixed order with as many"
+    page = render_report(found, CASE, {})
+    assert "instead of" not in page
+    assert "lead in accuracy over the fixed order with 2 questions" in page
+    found = comparison([0.2, 0.7, 0.7, 0.7], [0.2, 0.3, 0.5, 0.695], RANDOM)
+    assert sentence(found) == "The greedy policy does better with 1 question than the fixed order with 2"
+    assert "1 <small>instead of over 2</small>" in render_report(found, CASE, {})
+
+
+def test_a_lead_without_a_question_is_no_finding():
+    assert "do not differ" in sentence(comparison([0.5, 0.5, 0.6, 0.7], [0.2, 0.5, 0.6, 0.7], RANDOM))
+
+
+def test_a_lead_over_another_number_of_questions_is_paired():
+    found = comparison([0.2, 0.7, 0.8, 0.9], [0.2, 0.3, 0.4, 0.5], RANDOM)
+    score, low, high = ahead(found, 1, 3)
+    assert score == pytest.approx(0.2)
+    assert low == pytest.approx(0.2 - 1.96 * np.sqrt(0.2 * 0.8 / 400), abs=0.01)
+    assert high == pytest.approx(0.2 + 1.96 * np.sqrt(0.2 * 0.8 / 400), abs=0.01)
 
 
 def test_the_lead_is_paired():

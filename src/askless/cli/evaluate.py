@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     """Ask every row, score, print and write."""
     plot = None if args.plot is None else _check_picture(args.plot)
     numbers = None if args.json is None else check_writable(args.json, "--json")
-    from askless.cli.scores import choose_metric, most_asked, score, score_table, spending_table
+    from askless.cli.scores import choose_metric, most_asked, score, score_table, spending_table, tells_of_money
     from askless.cli.unseen import Unseen
     from askless.persistence import read_model
 
@@ -77,8 +77,9 @@ def run(args: argparse.Namespace) -> None:
         _draw(plot, scores)
     console = make_console()
     say(console, f"{args.model} on {count(scores.n_rows, 'row')} of {args.data}:")
-    console.print(score_table(scores))
-    console.print(spending_table(trajectory))
+    money = tells_of_money(model, how["costs"], how["stopping"])
+    console.print(score_table(scores, money=money))
+    console.print(spending_table(trajectory, money=money))
     console.print(most_asked(trajectory))
     for written in filter(None, (numbers, plot)):
         say(console, f"wrote {written}")

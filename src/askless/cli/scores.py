@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-    from askless.core import Trajectory
+    from askless.core import Costs, StoppingRule, Trajectory
+    from askless.fitted import FittedModel
 
 __all__ = [
     "Scores",
@@ -27,6 +29,7 @@ __all__ = [
     "shown_budgets",
     "spending",
     "spending_table",
+    "tells_of_money",
 ]
 
 INTERVAL, RESAMPLES = 0.95, 400
@@ -82,10 +85,30 @@ def shown_budgets(last: int) -> list[int]:
     return sorted({*range(11), *range(10, last, step), last})
 
 
-def score_table(scores: Scores) -> Table:
-    """Budgets and scores; the mean cost too, if questions do not all cost 1."""
+def tells_of_money(
+    model: FittedModel, costs: Costs | None = None, stopping: Iterable[StoppingRule] | None = None
+) -> bool:
+    """Whether somebody wants to know what the cases cost: questions have prices, or a rule limits the money.
+
+    `costs` and `stopping` are those of a call, None: the model's own. What was paid does not say it: of questions
+    with prices a case may be asked those alone that cost 1.
+    """
+    from askless.core.costs import Uniform
+
+    rules = model.stopping if stopping is None else stopping
+    return not isinstance(model.asker(costs).costs, Uniform) or any(map(_limits_money, rules))
+
+
+def _limits_money(rule: StoppingRule) -> bool:
+    from askless.core.stopping import MaxCost
+
+    return isinstance(rule, MaxCost) or any(map(_limits_money, getattr(rule, "rules", ())))
+
+
+def score_table(scores: Scores, *, money: bool) -> Table:
+    """Budgets and scores; the mean cost too, with `money` or where it is not the number of questions."""
     frame = scores.frame
-    priced = not np.allclose(frame["cost"], frame["budget"])
+    priced = money or not np.allclose(frame["cost"], frame["budget"])
     names = ["features asked", scores.metric.label, f"{INTERVAL:.0%} interval", scores.beside.label]
     table = make_table(*names, *(["mean cost"] if priced else []), numbers=range(len(names) + priced))
     for i in shown_budgets(len(frame) - 1):
@@ -118,12 +141,12 @@ def _spread_out(values: np.ndarray) -> dict[str, float]:
     }
 
 
-def spending_table(trajectory: Trajectory) -> Table:
-    """The same for the terminal: a row each for the number of features and for money, and the reasons."""
+def spending_table(trajectory: Trajectory, *, money: bool) -> Table:
+    """The same for the terminal: a row for the number of features, with `money` one for that, and the reasons."""
     told = spending(trajectory)
     table = make_table("for each case", "mean", "least", "10 %", "median", "90 %", "most", numbers=range(1, 7))
     rows = {"features asked": told["features_asked"]}
-    if told["money_spent"] != told["features_asked"]:
+    if money:
         rows["money spent"] = told["money_spent"]
     for name, values in rows.items():
         table.add_row(name, *(f"{value:.4g}" for value in values.values()))

@@ -17,7 +17,9 @@ from askless.metrics.scores import checked
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Case", "Comparison", "Contender", "Headline", "headline", "lead", "needed", "ranking"]
+__all__ = ["Case", "Comparison", "Contender", "Headline", "ahead", "headline", "lead", "needed", "ranking"]
+
+RESAMPLES = 400
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,23 @@ class Comparison:
     def headline(self) -> Headline:
         """What was found."""
         return headline(self)
+
+    @cached_property
+    def resampled(self) -> tuple[np.ndarray, np.ndarray]:
+        """(budgets, 1 + RESAMPLES) of the first contender and of its control, more is better: the score, and those of
+        bootstrap samples of the cases, which are the same for both and for all budgets.
+        """
+        n, metric = len(self.truth), self.metric
+        drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+        weights = np.vstack([np.ones((1, n)), drawn])
+        sign = 1.0 if metric.greater_is_better else -1.0
+
+        def scores(contender: Contender) -> np.ndarray:
+            pairs = (checked(metric.task, self.truth, contender.trajectory.at(k)) for k in contender.curve["budget"])
+            return sign * np.array([metric.weighted(*pair, weights) for pair in pairs])
+
+        ours, theirs = self.contenders[:2]
+        return scores(ours), scores(theirs)
 
     @property
     def curves(self) -> dict[str, pd.DataFrame]:
@@ -100,55 +119,76 @@ def needed(curve: pd.DataFrame, control: pd.DataFrame, metric: Metric) -> list[i
 
 @dataclass(frozen=True)
 class Headline:
-    """The largest saving of questions: the fewest with which the control scores as well, if any number does."""
+    """The largest saving of questions that is beyond chance."""
 
-    beyond_chance: bool  # whether the two differ at all, after any number of questions
+    beyond_chance: bool  # whether the first contender is ahead of its control after any number of questions
     asked: int
     score: float
-    control: int | None  # None: the control does not get there within the budget
-    saved: int  # questions; at least so many where the control does not get there
+    beaten: int  # the first contender does better, beyond chance, than the control with up to so many questions
+    reached: bool  # whether the control scores as well with one question more than that
     cost: float  # the mean, after so many questions
-    control_cost: float
+    control_cost: float  # of the control with as many questions as it needs, or as it is beaten with
+
+    @property
+    def needed(self) -> int:
+        """How many questions the control needs, at least, to score as well."""
+        return self.beaten + 1
+
+    @property
+    def saved(self) -> int:
+        """How many questions fewer that is, at least."""
+        return self.needed - self.asked
 
 
 def headline(comparison: Comparison) -> Headline:
     """The largest saving in questions; of equals one that the control gets to, and then that with the best score.
 
-    Only those numbers of questions count after which the 95 % interval of the lead is above 0, if there are any.
+    Only comparisons count whose 95 % interval is above 0: that of k questions against as many of the control, and
+    of k against each larger number up to the one that is claimed.
     """
     ours, theirs = comparison.contenders[:2]
     fewest = needed(ours.curve, theirs.curve, comparison.metric)
-    ahead = [int(i) for i in np.flatnonzero(lead(comparison)["low"] > 0.0)]
-    last = theirs.trajectory.order.shape[1]
-    saved = [(last + 1 if control is None else control) - asked for asked, control in enumerate(fewest)]
-    asked = max(ahead or range(1, len(fewest)), key=lambda i: (saved[i], fewest[i] is not None, i))
-    control = fewest[asked]
+    beaten = [_beaten(comparison, asked) for asked in range(len(fewest))]
+    leading = [asked for asked in range(1, len(beaten)) if beaten[asked] >= asked]
+
+    def rank(asked: int) -> tuple[int, bool, int]:
+        return beaten[asked] - asked, fewest[asked] == beaten[asked] + 1, asked
+
+    asked = max(leading, key=rank) if leading else len(fewest) - 1
+    reached = fewest[asked] == beaten[asked] + 1
     return Headline(
-        beyond_chance=bool(ahead),
+        beyond_chance=bool(leading),
         asked=asked,
         score=float(ours.curve["score"].iloc[asked]),
-        control=control,
-        saved=saved[asked],
+        beaten=beaten[asked],
+        reached=reached,
         cost=float(ours.trajectory.cost[:, asked].mean()),
-        control_cost=float(theirs.trajectory.cost[:, last if control is None else control].mean()),
+        control_cost=float(theirs.trajectory.cost[:, beaten[asked] + reached].mean()),
     )
 
 
-def lead(comparison: Comparison, n_boot: int = 400) -> pd.DataFrame:
-    """How much better the first contender is than the second after each number of questions: score, low, high.
+def _beaten(comparison: Comparison, asked: int) -> int:
+    """The first contender with `asked` questions is ahead of the control with as many and up to this many."""
+    most = len(comparison.contenders[1].curve) - 1
+    level = (k for k in range(asked, most + 1) if not ahead(comparison, asked, k)[1] > 0.0)
+    return next(level, most + 1) - 1
+
+
+def ahead(comparison: Comparison, asked: int, control: int) -> tuple[float, float, float]:
+    """How much better the first contender is with `asked` questions than the second with `control`: score, low, high.
 
     The 95 % interval is of a bootstrap over cases that draws the same cases for both, so it is far narrower than the
     intervals of the two scores suggest.
     """
+    ours, theirs = comparison.resampled
+    gain = ours[asked] - theirs[min(control, len(theirs) - 1)]  # a path that has ended keeps its last prediction
+    low, high = np.nanquantile(gain[1:], (0.025, 0.975))
+    return float(gain[0]), float(low), float(high)
+
+
+def lead(comparison: Comparison) -> pd.DataFrame:
+    """How much better the first contender is than the second after each number of questions: score, low, high."""
     import pandas as pd
 
-    metric, truth = comparison.metric, comparison.truth
-    sign = 1.0 if metric.greater_is_better else -1.0
-    weights = np.random.default_rng(0).multinomial(len(truth), np.full(len(truth), 1 / len(truth)), size=n_boot)
-    rows = []
-    for k in comparison.contenders[0].curve["budget"]:
-        pairs = [checked(metric.task, truth, contender.trajectory.at(k)) for contender in comparison.contenders[:2]]
-        ours, theirs = (sign * metric.weighted(*pair, weights.astype(np.float64)) for pair in pairs)  # (n_boot,)
-        point = sign * (metric(truth, pairs[0][1]) - metric(truth, pairs[1][1]))
-        rows.append((k, point, *np.nanquantile(ours - theirs, (0.025, 0.975))))
+    rows = [(k, *ahead(comparison, k, k)) for k in comparison.contenders[0].curve["budget"]]
     return pd.DataFrame(rows, columns=["budget", "score", "low", "high"])

@@ -26,12 +26,21 @@ def sentence(comparison: Comparison) -> str:
     found = comparison.headline
     ours, theirs = (contender.name for contender in comparison.contenders[:2])
     if not found.beyond_chance:
-        return f"Here the {ours} policy and the {theirs} do not differ beyond chance"
-    if found.control is None:
-        return (
-            f"The {ours} policy does better with {_questions(found.asked)} than the {theirs} with {comparison.budget}"
-        )
-    return f"The {ours} policy reaches with {_questions(found.asked)} what the {theirs} needs {found.control} for"
+        return _not_ahead(comparison)
+    if found.reached:
+        return f"The {ours} policy reaches with {_questions(found.asked)} what the {theirs} needs {found.needed} for"
+    number = found.beaten if found.beaten > found.asked else "as many"
+    return f"The {ours} policy does better with {_questions(found.asked)} than the {theirs} with {number}"
+
+
+def _not_ahead(comparison: Comparison) -> str:
+    """The same where no number of questions shows a lead; the control may have one."""
+    ours, theirs = (contender.name for contender in comparison.contenders[:2])
+    behind = np.flatnonzero(lead(comparison)["high"].iloc[1:] < 0.0) + 1
+    if len(behind):
+        number = _questions(int(behind[-1]))
+        return f"Here the {ours} policy does worse with {number} than the {theirs} with as many"
+    return f"Here the {ours} policy and the {theirs} do not differ beyond chance"
 
 
 def head(comparison: Comparison) -> str:
@@ -51,14 +60,14 @@ def tiles(comparison: Comparison) -> str:
     ours, theirs = (contender.name for contender in comparison.contenders[:2])
     last = comparison.contenders[0].curve.iloc[-1]
     best = (_three(last["score"]), f"{label} with {_questions(comparison.budget)}; 95% interval {_span(last)}")
-    if found.beyond_chance:
-        against = f"over {comparison.budget}" if found.control is None else found.control
+    if found.beyond_chance and (found.reached or found.beaten > found.asked):
+        against = found.needed if found.reached else f"over {found.beaten}"
         words = f"questions for the same {label}, {ours} against {theirs}"
         cards = [(f"{found.asked} <small>instead of {against}</small>", words)]
         cards += [(_three(found.score), f"{label} with {_questions(found.asked)}"), best]
     else:
-        gain = lead(comparison).iloc[-1]
-        words = f"lead in {label} over the {theirs} with {_questions(comparison.budget)}; 95% interval {_span(gain)}"
+        gain = lead(comparison).iloc[found.asked]
+        words = f"lead in {label} over the {theirs} with {_questions(found.asked)}; 95% interval {_span(gain)}"
         cards = [(_three(gain["score"], "+"), words), best]
     if found.beyond_chance and not np.all(comparison.schema.prices == 1.0):
         words = f"mean cost of these questions, {ours} against {theirs}"
@@ -92,7 +101,7 @@ def scores(comparison: Comparison) -> str:
         paragraph(
             f"Lead: of the {ours.name} policy over the {theirs.name}, with the interval of a paired bootstrap. Last "
             f"column: with how many questions the {theirs.name} scores at least as well as the {ours.name} policy "
-            "does in that row.",
+            "does in that row, by the scores as they are, without intervals.",
             "quiet note",
         ),
     )
