@@ -49,7 +49,7 @@ def certified_rules(
     if len(y):
         trajectory = model.rollout(table, stopping=others, **options)
         predictions, within = trajectory.predictions, trajectory.order.shape[1]
-        manner = model.manner(others, options.get("costs"), options.get("known"), options.get("available"), len(y))
+        manner = model.manner(others, options.get("costs"), options.get("known"), options.get("available"), table)
     else:
         predictions, within, manner = np.empty((0, 1, len(model.classes))), 0, model.manner(others)
     found = [

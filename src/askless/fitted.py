@@ -99,7 +99,7 @@ class FittedModel:
         if not is_whole(batch) or batch < 1:
             raise ValueError(f"batch is {batch!r}; it must be an integer of at least 1")
         if any(map(makes_promise, rules)):
-            warn_of_manner(rules, self.manner(rules, costs, known, available, len(table)))
+            warn_of_manner(rules, self.manner(rules, costs, known, available, table))
         parts = []
         for rows, cases in self._chunks(table, first_row):
             part = rollout(
@@ -151,10 +151,10 @@ class FittedModel:
         costs: Costs | None = None,
         known: Any = None,
         available: Any = None,
-        n_rows: int = 1,
+        table: Any = range(1),
     ) -> tuple[str, ...]:
-        """How a roll-out with these options asks, in the words that a promise is tested by."""
-        given, there = (self._mask(mask, "the mask", n_rows) for mask in (known, available))
+        """How a table, or one case, is asked with these options, in the words that a promise is kept by."""
+        given, there = (self._mask(mask, "the mask", table) for mask in (known, available))
         return manner_of(
             rules,
             other_prices=costs is not None,
