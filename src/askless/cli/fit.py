@@ -361,15 +361,7 @@ def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame | Par
 
 def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None, *, held_out: bool) -> bool:
     """Say how good the model is on rows it has not seen, and what it asks; whether it can be used."""
-    from askless.cli.scores import (
-        choose_metric,
-        gives_away,
-        most_asked,
-        score,
-        score_table,
-        spending_table,
-        tells_of_money,
-    )
+    from askless.cli import scores as telling
     from askless.exceptions import TruthError
 
     try:
@@ -377,22 +369,22 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None, *, he
     except TruthError as error:  # a control for experiments, which can be saved but not used
         say(console, f"no score: {error}")
         return False
-    money = tells_of_money(job.estimator.model_)
+    money = telling.tells_of_money(job.estimator.model_)
     if test is None and held_out:
         say(console, "no score: there are too few rows, for as many classes, to keep some of each apart")
     if test is not None:
         say(console, f"\nScore on {count(len(test), 'row')} that training did not see:")
         try:
-            scores = score(trajectory, _truth(job, test), choose_metric(None, job.task))
-            console.print(score_table(scores, money=money))
-            if (told := gives_away(trajectory, scores)) is not None:
+            scores = telling.score(trajectory, _truth(job, test), telling.choose_metric(None, job.task))
+            console.print(telling.score_table(scores, money=money))
+            if (told := telling.gives_away(trajectory, scores)) is not None:
                 parts = " ".join(quoted(name) for name in job.estimator.schema_.columns_of(told))
                 say(console, f"{told} alone tells the target: --drop {parts} if it comes after it")
         except ValueError as error:  # the model is saved all the same; these rows are too few to tell
             say(console, f"no score: {error}")
         say(console, "The saved model is the one trained without these rows; --test-fraction 0 trains on all rows.\n")
-    console.print(spending_table(trajectory, money=money))
-    console.print(most_asked(trajectory))
+    console.print(telling.spending_table(trajectory, money=money))
+    console.print(telling.most_asked(trajectory))
     return True
 
 
