@@ -115,7 +115,7 @@ def _no_table(X: Any) -> str | None:
     """What is given in place of a table, and what to do: scikit-learn would show all of it. None if it may be one."""
     if isinstance(X, str | os.PathLike):
         return "X is the name of a file or another text; read the file first: pd.read_csv(...)"
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "toarray"):  # a sparse matrix may be one, of its cells
         one = all(isinstance(cell, str) or not hasattr(cell, "__len__") for cell in X.values())
         return f"X is a mapping; give a DataFrame, such as pd.DataFrame({'[X]' if one else 'X'})"
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
