@@ -92,7 +92,7 @@ def _refuse_one_image(X: np.ndarray, shape: tuple[int, ...] | None) -> None:
 
 def warn_of_scale(encoder: Encoder, X: Any) -> None:
     """Tell where images are on another scale than those that the encoder has learned from."""
-    if not isinstance(encoder, ImageEncoder) or len(X) == 0:
+    if not isinstance(encoder, ImageEncoder):
         return
     rows = np.linspace(0, len(X) - 1, min(len(X), IMAGES_LOOKED_AT)).astype(np.intp)  # all over the table
     if (told := encoder.other_scale(take_rows(X, rows))) is not None:
