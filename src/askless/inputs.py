@@ -92,7 +92,7 @@ def _refuse_one_image(X: np.ndarray, shape: tuple[int, ...] | None) -> None:
 
 def warn_of_scale(encoder: Encoder, X: Any) -> None:
     """Tell where images are on another scale than those that the encoder has learned from."""
-    if not isinstance(encoder, ImageEncoder) or len(X) == 0:
+    if not isinstance(encoder, ImageEncoder):
         return
     rows = np.linspace(0, len(X) - 1, min(len(X), IMAGES_LOOKED_AT)).astype(np.intp)  # all over the table
     if (told := encoder.other_scale(take_rows(X, rows))) is not None:
@@ -115,7 +115,7 @@ def _no_table(X: Any) -> str | None:
     """What is given in place of a table, and what to do: scikit-learn would show all of it. None if it may be one."""
     if isinstance(X, str | os.PathLike):
         return "X is the name of a file or another text; read the file first: pd.read_csv(...)"
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "toarray"):  # a sparse matrix may be one, of its cells
         one = all(isinstance(cell, str) or not hasattr(cell, "__len__") for cell in X.values())
         return f"X is a mapping; give a DataFrame, such as pd.DataFrame({'[X]' if one else 'X'})"
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):

@@ -147,6 +147,9 @@ def test_what_is_no_image(images):
         fitted.transform(np.zeros((1, 31)))
     with pytest.raises(TableError, match="images hold numbers"):
         fitted.transform(np.full((1, 32), "dark", dtype=object))
+    for use in (fitted.transform, fitted.other_scale):
+        with pytest.raises(TableError, match="the table is empty: it has no images"):
+            use(np.zeros((0, 32)))
     with pytest.raises(TableError, match="every pixel is missing"):
         ImageEncoder.fit(np.full((2, 32), np.nan), GRID)
     with pytest.raises(TableError, match="infinite"):

@@ -218,6 +218,8 @@ def _range_of(pixels: np.ndarray) -> tuple[float, float]:
 def _numbers(table: Any) -> np.ndarray:
     """(n, columns) numbers of any type, from an array or a frame."""
     array = np.asarray(table.to_numpy() if hasattr(table, "to_numpy") else table)
+    if len(array) == 0:
+        raise TableError("the table is empty: it has no images, of which a minimum of 1 is required")
     if array.dtype.kind in "biuf":
         return array
     try:
