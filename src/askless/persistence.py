@@ -186,9 +186,7 @@ def _described(module: Any, part: Any) -> dict[str, Any]:
     if getattr(module, name, None) is not type(part):
         raise ValueError(f"{name} cannot be saved: a file holds what {module.__name__} exports")
     if not hasattr(part, "config"):
-        raise ValueError(
-            f"{name} cannot be saved: no file holds a function; give it to rollout and interview instead"
-        )
+        raise ValueError(f"{name} cannot be saved: a file holds no functions; give it to rollout and interview")
     return {"name": name, "config": part.config()}
 
 

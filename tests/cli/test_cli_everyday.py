@@ -186,10 +186,19 @@ def test_the_row_of_a_bad_cell_is_that_of_the_file(run, tmp_path):
     assert "column 'height', row 29 (counting from 0)" in run(*words).complaint
 
 
-def test_classes_of_a_row_each_leave_nothing_to_score_on(run, tmp_path):
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_many_small_classes_are_scored_on_rows_of_their_own(run, tmp_path):
     frame = simple(40).assign(tall=[f"case {i % 20}" for i in range(40)])
     frame.to_csv(tmp_path / "t.csv", index=False)
     result = run("fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless", *QUICK)
+    assert result.code == 0, result.err
+    assert "Score on 8 rows that training did not see" in result.out
+
+
+def test_too_few_rows_leave_nothing_to_score_on(run, tmp_path):
+    simple(4).assign(tall=["yes", "no", "yes", "no"]).to_csv(tmp_path / "t.csv", index=False)
+    words = ["--target", "tall", "-o", tmp_path / "m.askless", "--test-fraction", 0.1, *QUICK]
+    result = run("fit", tmp_path / "t.csv", *words)
     assert result.code == 0, result.err
     assert "no score: there are too few rows" in result.out
 

@@ -101,6 +101,7 @@ CELLS = st.sampled_from(
 )
 
 
+@pytest.mark.filterwarnings("ignore::askless.exceptions.UnseenWarning")
 @pytest.mark.parametrize("codec", [CATEGORY, BOOLEAN])
 @settings(deadline=None)
 @given(CELLS | st.lists(st.integers(), max_size=1))

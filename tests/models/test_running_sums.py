@@ -232,7 +232,8 @@ def test_a_policy_beside_its_predictor_asks_and_predicts_what_both_do_alone(
             if event.startswith("tell"):
                 talk.tell(name, value if event == "tell" else None)
             elif event == "record":
-                talk.record({name: value})
+                if name not in {each.feature for each in talk.history if each.action in ("answer", "unknown")}:
+                    talk.record({name: value})
             elif event == "undo":
                 if talk.can_undo:
                     talk.undo()
