@@ -132,11 +132,8 @@ class FittedModel:
     ) -> Interview:
         """Begin an interview of one case."""
         rules = self._rules(max_features, stopping)
-        if any(map(makes_promise, rules)):
-            unavailable = list(unavailable)
-            available = [name for name in self.schema.names if name not in unavailable]
-            warn_of_manner(rules, self.manner(rules, costs, list(known or ()), available))
-        return Interview(
+        unavailable = unavailable if isinstance(unavailable, str) else list(unavailable)
+        talk = Interview(
             self.asker(costs),
             self.encoder,
             stopping=rules,
@@ -144,6 +141,10 @@ class FittedModel:
             known=known,
             unavailable=unavailable,
         )
+        if any(map(makes_promise, rules)):
+            available = [name for name in self.schema.names if name not in unavailable]
+            warn_of_manner(rules, self.manner(rules, costs, [] if known is None else list(known.keys()), available))
+        return talk
 
     def manner(
         self,

@@ -17,7 +17,7 @@ from askless.core.stopping import (
     rule_from_json,
     rule_to_json,
 )
-from askless.exceptions import CertificationWarning, TableError
+from askless.exceptions import CertificationWarning, InterviewError, TableError
 from askless.methods import Greedy
 
 QUICK = Greedy(epochs=4, pretrain_epochs=8, hidden=(32,))
@@ -160,6 +160,9 @@ def test_a_promise_is_not_for_cases_that_are_asked_in_another_way(model, tmp_pat
             model.rollout(X[:5], **same | other)
     with pytest.warns(CertificationWarning, match="now: beside MaxCost.*; known: e; unavailable: a, b"):
         model.interview(stopping=same["stopping"], known={"e": 1.0}, unavailable=iter(["a", "b"]))
+    model.interview(stopping=same["stopping"], known=pd.Series({"e": 1.0}))
+    with pytest.raises(InterviewError, match="give a list of feature names"):
+        model.interview(stopping=same["stopping"], unavailable="a")
     plain = model.certify(X, y, risk=0.2)
     model.interview(stopping=plain)
     with pytest.warns(CertificationWarning, match="by itself; now: known: a"):
