@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from askless import DynamicClassifier, DynamicRegressor
+from askless import DynamicClassifier
 from askless.core import Grid, Trajectory
-from askless.metrics import metric
+from askless.metrics import metric, usual_metric
 from askless.plotting import plot_curve, plot_order_map, plot_path, plot_reveal, plot_selection_frequency, style
 
 GRID = Grid(height=4, width=4, channels=3, patch_size=2)
@@ -239,13 +239,13 @@ class TestMetric:
 
     def test_the_usual_one_of_a_regression_is_that_of_its_model(self):
         ax = plot_curve({"a": means()}, self.Y)
-        usual = metric(DynamicRegressor._default_metric)
+        usual = usual_metric("regression")
         assert ax.get_ylabel() == usual.label == "R²"
         assert ax.lines[0].get_ydata()[1] == usual(self.Y, [12.0, 342.18, 6.0])
 
     def test_and_of_classes(self):
         ax = plot_curve(classes("a", "b", "c"), ["a", "b", "c"])
-        assert ax.get_ylabel() == metric(DynamicClassifier._default_metric).label == "AUROC"
+        assert ax.get_ylabel() == usual_metric("classification").label == "AUROC"
         assert ax.lines[0].get_ydata().tolist() == [1, 1, 1]
 
     @pytest.mark.parametrize("named", ["rmse", metric("rmse")])

@@ -27,7 +27,6 @@ class Asking:
 
     model_: FittedModel
     _task: Task
-    _default_metric: str
 
     @abstractmethod
     def _encode_target(self, y: Any, X: Any, *, known_classes: bool = False) -> np.ndarray:
@@ -143,7 +142,7 @@ class Asking:
         options : how the cases are asked, where it is not as at `fit`: `max_features`, `stopping`, `known` and so
             on, as for `rollout`.
         """
-        chosen = metrics.metric(metric or self._default_metric)
+        chosen = metrics.metric(metric) if metric else metrics.usual_metric(self._task)
         if chosen.task != self._task:
             raise ValueError(f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}")
         trajectory = self.rollout(X, **options)

@@ -282,7 +282,6 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     """
 
     _task: Task = "classification"
-    _default_metric = "auroc"
 
     def _encode_target(self, y: Any, X: Any, *, known_classes: bool = False) -> np.ndarray:
         labels = checked_labels(y, X)
@@ -340,7 +339,6 @@ class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
     """
 
     _task: Task = "regression"
-    _default_metric = "r2"
 
     def _encode_target(self, y: Any, X: Any, *, known_classes: bool = False) -> np.ndarray:
         return checked_numbers(y, X)

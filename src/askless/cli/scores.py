@@ -35,7 +35,6 @@ __all__ = [
 INTERVAL, RESAMPLES = 0.95, 400
 GIVEN_AWAY = 0.995  # AUROC, or share of the variance, after one question
 ENOUGH = 30  # rows, for that to be no luck
-MAIN = {"classification": "auroc", "regression": "r2"}
 BESIDE = {"classification": "accuracy", "regression": "rmse"}
 
 
@@ -51,7 +50,7 @@ class Scores:
 
 def choose_metric(name: str | None, task: str) -> Metric:
     """The metric of that name, if it is for the task; the task's usual one without a name."""
-    metric = metrics.metric(name or MAIN[task])
+    metric = metrics.metric(name) if name else metrics.usual_metric(task)
     if metric.task != task:
         exported = (getattr(metrics, each) for each in metrics.__all__)
         fitting = sorted(m.__name__ for m in exported if getattr(m, "task", None) == task)
@@ -63,7 +62,7 @@ def score(trajectory: Trajectory, y: np.ndarray, metric: Metric) -> Scores:
     """The scores of a roll-out against the truth, codes of classes or numbers, with a 95 % bootstrap interval."""
     beside = metrics.metric(BESIDE[metric.task])
     if beside is metric:
-        beside = metrics.metric(MAIN[metric.task])
+        beside = metrics.usual_metric(metric.task)
     frame = metrics.curve(trajectory, y, metric, interval=INTERVAL, n_boot=RESAMPLES)
     try:
         frame["beside"] = metrics.curve(trajectory, y, beside)["score"]

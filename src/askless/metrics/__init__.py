@@ -9,7 +9,7 @@ probabilities; of two classes the second one's alone, (n,) or (n, 1), will do. A
 (1.0, 'accuracy', 'classification')
 """
 
-from askless.metrics.curves import curve, metric
+from askless.metrics.curves import curve, metric, usual_metric
 from askless.metrics.scores import Metric, accuracy, auroc, brier, log_loss, mae, r2, rmse
 
-__all__ = ["Metric", "accuracy", "auroc", "brier", "curve", "log_loss", "mae", "metric", "r2", "rmse"]
+__all__ = ["Metric", "accuracy", "auroc", "brier", "curve", "log_loss", "mae", "metric", "r2", "rmse", "usual_metric"]

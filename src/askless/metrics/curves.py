@@ -17,7 +17,7 @@ from askless.metrics.scores import Metric, checked
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["curve", "metric"]
+__all__ = ["curve", "metric", "usual_metric"]
 
 BLOCK = 4_000_000  # how many weights of a bootstrap are held at once: resamples times cases
 
@@ -32,6 +32,15 @@ def metric(name: str) -> Metric:
         hint = did_you_mean(name, scores.__all__)
         raise ValueError(f"there is no metric {name!r}{hint}; there are {listed(scores.__all__)}")
     return cast(Metric, getattr(scores, name))
+
+
+def usual_metric(task: str) -> Metric:
+    """The metric of a task where none is named.
+
+    >>> usual_metric("classification").label, usual_metric("regression").label
+    ('AUROC', 'R²')
+    """
+    return scores.r2 if task == "regression" else scores.auroc
 
 
 _by_name = metric  # `curve` calls its argument `metric` too

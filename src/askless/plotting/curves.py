@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from askless.core.trajectory import Trajectory
-from askless.metrics import Metric, curve
+from askless.metrics import Metric, curve, usual_metric
 from askless.metrics import metric as find_metric
 from askless.plotting.given import is_regression
 from askless.plotting.style import axes, band, line, name_lines, shorten
@@ -91,18 +91,12 @@ def _as_frame(
         )
     if y is None:
         raise ValueError("a trajectory needs y, the truth of its cases, to be scored")
-    metric = _usual_metric(item) if metric is None else metric
+    if metric is None:
+        metric = usual_metric("regression" if is_regression(item) else "classification")
     chosen = find_metric(metric) if isinstance(metric, str) else metric
     if item.outputs == ("mean",) and chosen.task != "regression":
         raise ValueError(f"the metric {chosen.__name__!r} is for a {chosen.task}; this is a regression")
     return curve(item, y, chosen, interval=0.95)
-
-
-def _usual_metric(trajectory: Trajectory) -> str:
-    """The metric that a model's `curve` takes where none is named."""
-    from askless.estimators import DynamicClassifier, DynamicRegressor  # here, because scikit-learn comes with them
-
-    return (DynamicRegressor if is_regression(trajectory) else DynamicClassifier)._default_metric
 
 
 def _mark_budgets(ax: Axes, budgets: list[int]) -> None:
