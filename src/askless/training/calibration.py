@@ -18,6 +18,7 @@ from torch.nn import functional
 from askless.core import Policy, State
 from askless.models import NetPredictor
 from askless.training.data import Problem
+from askless.training.minimize import minimum
 from askless.training.spread import fit_spread
 from askless.training.subsets import bernoulli_sets
 from askless.training.threads import one_thread
@@ -29,6 +30,7 @@ MOST_STATES = 1 << 16  # that temperatures are fitted on
 RANDOM_SETS = 2  # of each row, beside those of the policy
 PRIOR_ROWS = 1  # rows that say that the temperature is the same everywhere
 FOLDS = 2
+STEPS = 50  # at most, to fit them
 LARGEST = 2.0  # log temperature, either way
 
 Losses = Callable[[Tensor], Tensor]
@@ -143,16 +145,10 @@ def _basis(known: Tensor, n_features: int) -> Tensor:
 
 def _fit(losses: Losses, design: Tensor, weights: Tensor, n_rows: int) -> Tensor:
     """(3,) what gives the log temperatures with the least mean loss of the states with weights (s,)."""
-    weight = torch.zeros(design.shape[1], dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.LBFGS([weight], max_iter=50, line_search_fn="strong_wolfe")
     total = weights.sum().clamp_min(1.0)
 
-    def closure() -> Tensor:
-        optimizer.zero_grad()
+    def loss(weight: Tensor) -> Tensor:
         fit = (losses(design @ weight) * weights).sum() / total
-        loss: Tensor = fit + PRIOR_ROWS / n_rows * weight[1:].square().sum()
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss
+        return fit + PRIOR_ROWS / n_rows * weight[1:].square().sum()
 
-    optimizer.step(closure)  # type: ignore[no-untyped-call]
-    return weight.detach()
+    return minimum(loss, torch.zeros(design.shape[1]), STEPS)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from askless.models.spread import LogVariance
+from askless.training.minimize import minimum
 
 __all__ = ["fit_spread"]
 
@@ -26,21 +27,17 @@ def fit_spread(known: np.ndarray, mean: np.ndarray, squared: np.ndarray, row: np
     values = torch.from_numpy(LogVariance.design(known[::every], mean[::every])).double()  # (s, features + 2)
     centre, scale = values.mean(dim=0), values.std(dim=0, correction=0).clamp_min(1e-6)
     design = (values - centre) / scale
-    weight = torch.zeros(design.shape[1], dtype=torch.float64, requires_grad=True)
-    bias = target.mean().log().requires_grad_()
     ridge = PRIOR_ROWS / max(len(np.unique(row)), 1)
-    optimizer = torch.optim.LBFGS([weight, bias], max_iter=STEPS, line_search_fn="strong_wolfe")  # it is convex
 
-    def closure() -> Tensor:
-        optimizer.zero_grad()
+    def loss(parameters: Tensor) -> Tensor:  # it is convex
+        weight, bias = parameters[:-1], parameters[-1]
         log_variance = design @ weight + bias
-        loss = (log_variance + target * (-log_variance).exp()).mean() + ridge * weight.square().sum()
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss
+        return (log_variance + target * (-log_variance).exp()).mean() + ridge * weight.square().sum()
 
-    optimizer.step(closure)  # type: ignore[no-untyped-call]
-    with torch.no_grad():
-        fitted = design @ weight + bias
-        raw = weight / scale
-        weights = torch.cat([raw, (bias - raw @ centre)[None]]).float().numpy()
+    same_everywhere = torch.cat([torch.zeros(design.shape[1]), target.mean().log()[None]])
+    found = minimum(loss, same_everywhere, STEPS)
+    weight, bias = found[:-1], found[-1]
+    fitted = design @ weight + bias
+    raw = weight / scale
+    weights = torch.cat([raw, (bias - raw @ centre)[None]]).float().numpy()
     return LogVariance(weights, np.array([float(fitted.min()), float(fitted.max())], dtype=np.float32))
