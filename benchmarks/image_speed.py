@@ -22,6 +22,7 @@ KINDS = (
     ("MNIST squares of 2 x 2, two layers of 512", (28, 28), 2, {"hidden": (512, 512)}),
     ("CIFAR-10, `conv_tiny`", (32, 32, 3), 4, {"network": "conv_tiny", "shared": True}),
     ("CIFAR-10, `conv_small`", (32, 32, 3), 4, {"network": "conv_small", "shared": True}),
+    ("CIFAR-10, `conv_medium`", (32, 32, 3), 4, {"network": "conv_medium", "shared": True}),
     ("CIFAR-10, `resnet18`", (32, 32, 3), 4, {"network": "resnet18", "shared": True}),
 )
 ASK = """

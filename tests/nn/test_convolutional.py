@@ -119,6 +119,7 @@ def test_a_trunk_is_shared_or_not():
     [
         (GRID, "conv_tiny"),
         (Grid(32, 32, 3, 4), "conv_small"),
+        (Grid(32, 32, 3, 4), "conv_medium"),
         (Grid(28, 28, 1, 4), "conv_small"),  # 7 x 7 patches over a map of 4 x 4
         (Grid(9, 6, 1, 3), "conv_tiny"),  # 3 x 2 patches over a map of 5 x 3
         (Grid(16, 16, 1, 1), "conv_tiny"),

@@ -32,6 +32,7 @@ class Size:
 SIZES = {
     "conv_tiny": Size(stride=1, widths=(8, 16), blocks=1),
     "conv_small": Size(stride=2, widths=(24, 48, 96), blocks=1),
+    "conv_medium": Size(stride=2, widths=(24, 64, 192), blocks=1),
     "resnet18": Size(stride=1, widths=(64, 128, 256, 512), blocks=2),
 }
 
