@@ -60,4 +60,4 @@ class CertificationWarning(AsklessWarning):
 
 
 class UnseenWarning(AsklessWarning):
-    """Words that training has not seen count as unknown: perhaps they are spelled differently."""
+    """Training has not seen the like: words, which count as unknown, or numbers, which may be in another unit."""

@@ -54,6 +54,7 @@ def test_numbers_agree_with_tables(value):
     assert agrees(AGE, "" if value is None else str(float(value)), {"age": value})
 
 
+@pytest.mark.filterwarnings("ignore::askless.exceptions.UnseenWarning")
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.floats(allow_infinity=False, width=64), min_size=1, max_size=400))
 def test_numbers_agree_with_long_columns(values):

@@ -1,6 +1,7 @@
 """The channels of a number against hand arithmetic, and at the edges of what 64 bits hold."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from askless.encoding.channels import MAX_KNOTS, Linear, Rank, SignedLog, halved
 from askless.encoding.number import NumberCodec
 from askless.encoding.table import Column
+from askless.exceptions import UnseenWarning
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -137,3 +139,21 @@ def test_damaged_channels_are_refused():
     ):
         with pytest.raises(ValueError, match=r"rank|scale|finite"):
             make()
+
+
+def test_a_column_in_another_unit_is_told():
+    codec = fit(np.linspace(35.0, 41.0, 50))  # degrees Celsius
+    fahrenheit = np.linspace(95.0, 106.0, 12)
+    with pytest.warns(UnseenWarning, match=r"'x': 12 of 12 values are outside of 35 to 41.*, as 95 is.* unit"):
+        codec.encode(fahrenheit)
+    with pytest.warns(UnseenWarning, match="7 of 12 values"):
+        codec.encode(np.append(fahrenheit[:7], [36.0] * 5 + [np.nan] * 90))
+
+
+def test_a_few_new_extremes_are_not():
+    codec = fit(np.linspace(35.0, 41.0, 50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        codec.encode(np.array([100.0] * 6 + [36.0] * 6))  # a half
+        codec.encode(np.array([100.0] * 9))  # too few to say
+        codec.encode_one(100.0)  # whoever answers is told elsewhere

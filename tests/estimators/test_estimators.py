@@ -15,6 +15,7 @@ from askless import DynamicClassifier, DynamicRegressor, load, metrics
 from askless.core import MaxFeatures
 from askless.core.stopping import Confidence
 from askless.datasets import load_dataset
+from askless.exceptions import UnseenWarning
 from askless.methods import Greedy
 from tests.estimators.conftest import GROUPS
 
@@ -237,7 +238,8 @@ def test_statistics_come_from_the_training_rows_alone(messy, quick):
     X, y, _ = messy
     far = X[200:].assign(age=1e6)
     one = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(X[200:], y[200:]))
-    two = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(far, y[200:]))
+    with pytest.warns(UnseenWarning, match="column 'age'.* are outside of"):
+        two = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(far, y[200:]))
     assert one.model_.encoder.to_json() == two.model_.encoder.to_json()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,11 @@ from askless.encoding.cells import as_numbers
 from askless.encoding.channels import LARGEST, Channel, Linear, Rank, SignedLog, Standardised, half_of, halved
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.table import Column
+from askless.exceptions import UnseenWarning
 
 __all__ = ["NumberCodec"]
+
+ENOUGH = 10  # numbers, most of which lie outside of the training range, are worth a word
 
 
 class NumberCodec(PartCodec):
@@ -54,6 +58,7 @@ class NumberCodec(PartCodec):
         """The channels; text that spells a number counts as that number."""
         numbers = as_numbers(values)
         present = ~np.isnan(numbers)
+        self._tell_of_strange(numbers[present])
         half = halved(numbers)
         x = np.empty((len(half), self.width), dtype=np.float32)
         for i, channel in enumerate(self.channels):
@@ -67,6 +72,21 @@ class NumberCodec(PartCodec):
             half = half_of(cell)
             return [channel.one(half) for channel in self.channels]
         return super().encode_one(cell)
+
+    def _tell_of_strange(self, numbers: np.ndarray) -> None:
+        """Warn where most of a table's numbers, none of them missing, lie outside of what training has seen."""
+        low, high = self.part.low, self.part.high
+        assert low is not None
+        assert high is not None
+        outside = (numbers < low) | (numbers > high)
+        count, values = int(outside.sum()), len(numbers)
+        if values >= ENOUGH and 2 * count > values:
+            warnings.warn(
+                f"column {self.part.name!r}: {count:,} of {values:,} values are outside of {low:g} to {high:g}, "
+                f"which training has seen, as {numbers[int(outside.argmax())]:g} is; perhaps they have another unit",
+                UnseenWarning,
+                stacklevel=2,
+            )
 
     def to_json(self) -> dict[str, Any]:
         """The range and the channels."""
