@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from askless import metrics
 from askless.certification import certified_rules
-from askless.core import Costs, Interview, StoppingRule, Trajectory
+from askless.core import Costs, Interview, StoppingRule, Task, Trajectory
 from askless.core.stopping import Certified, as_rules, check_rules
-from askless.fitted import FittedModel, Task
+from askless.fitted import FittedModel
 from askless.inputs import table_again
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from askless.asking import Asking
 from askless.certification import certified_rules, held_for_proof
-from askless.core import Costs, Grid, Precedence, Schema, StoppingRule, cost_model
+from askless.core import Costs, Grid, Precedence, Schema, StoppingRule, Task, cost_model
 from askless.core.costs import split_costs
 from askless.core.numbers import is_whole
 from askless.core.precedence import checked_precedence
 from askless.core.stopping import as_rules, check_rules
 from askless.encoded import encode_rows, learn_encoder, reference_sample
 from askless.exceptions import ModelFileError
-from askless.fitted import FittedModel, Task, checked_budget
+from askless.fitted import FittedModel, checked_budget
 from askless.images import image_grid
 from askless.inputs import (
     checked_labels,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from askless.core import (
     Schema,
     State,
     StoppingRule,
+    Task,
     Trajectory,
     TruthPolicy,
     askable,
@@ -43,8 +44,6 @@ from askless.hints import listed
 from askless.tables import check_row_labels, row_chunks, take_rows
 
 __all__ = ["FittedModel", "checked_budget"]
-
-Task = Literal["classification", "regression"]
 
 ROWS_AT_ONCE = 16384  # encoded in chunks of this many rows, so that memory stays bounded
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.core import Cases, Grid, Part, Schema, State
-from askless.fitted import FittedModel, Task
+from askless.core import Cases, Grid, Part, Schema, State, Task
+from askless.fitted import FittedModel
 
 if TYPE_CHECKING:
     import pandas as pd

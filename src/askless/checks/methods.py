@@ -14,8 +14,8 @@ from sklearn.base import clone
 from askless.checks.examples import GROUPS, IMAGE, example_images, example_table
 from askless.checks.models import a_file_keeps_the_model
 from askless.checks.running import PASSED, require
+from askless.core import Task
 from askless.estimators import DynamicClassifier, DynamicRegressor
-from askless.fitted import Task
 from askless.methods import Method
 from askless.persistence import write_model
 

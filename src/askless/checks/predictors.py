@@ -9,8 +9,7 @@ import numpy as np
 from askless.checks import properties
 from askless.checks.examples import example_states
 from askless.checks.running import require
-from askless.core import Cases, Schema, State
-from askless.fitted import Task
+from askless.core import Cases, Schema, State, Task
 
 __all__ = [
     "pickling_keeps_the_predictions",

@@ -8,8 +8,8 @@ from askless.checks import methods, models, policies, predictors
 from askless.checks.examples import example_cases, rows_for
 from askless.checks.methods import Trial
 from askless.checks.running import Check, checks_of, run
-from askless.core import Cases, Policy, Predictor, Schema, TruthPolicy
-from askless.fitted import FittedModel, Task
+from askless.core import Cases, Policy, Predictor, Schema, Task, TruthPolicy
+from askless.fitted import FittedModel
 from askless.methods import Method, find_method
 
 if TYPE_CHECKING:

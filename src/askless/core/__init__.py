@@ -13,7 +13,7 @@ from askless.core.grid import Grid
 from askless.core.interview import Interview
 from askless.core.precedence import Precedence
 from askless.core.progress import Asker, Progress
-from askless.core.protocols import Policy, Predictor, TruthPolicy
+from askless.core.protocols import Policy, Predictor, Task, TruthPolicy
 from askless.core.reference import Reference
 from askless.core.rollout import Missing, askable, cases_at_once, rollout
 from askless.core.schema import Feature, Part, Schema
@@ -49,6 +49,7 @@ __all__ = [
     "Schema",
     "State",
     "StoppingRule",
+    "Task",
     "Trajectory",
     "TruthPolicy",
     "Uniform",

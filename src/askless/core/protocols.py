@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from askless.core.arrays import Array
 from askless.core.state import State
 from askless.exceptions import TruthError
 
-__all__ = ["Policy", "Predictor", "TruthPolicy", "refuse_truth"]
+__all__ = ["Policy", "Predictor", "Task", "TruthPolicy", "refuse_truth"]
+
+Task = Literal["classification", "regression"]
+"""What is predicted: the probabilities of classes, or a mean."""
 
 
 @runtime_checkable

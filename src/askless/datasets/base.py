@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from askless.core import Task
 from askless.core.costs import Panels
 from askless.core.numbers import is_whole
 from askless.datasets.download import DownloadFailed
@@ -35,7 +36,7 @@ class Info:
 
     name: str
     description: str
-    task: Literal["classification", "regression"]
+    task: Task
     rows: int
     columns: int
     source: str

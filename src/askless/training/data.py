@@ -11,13 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from askless.core import Cases, CostModel, Missing, Precedence, Schema, State, Uniform
+from askless.core import Cases, CostModel, Missing, Precedence, Schema, State, Task, Uniform
 from askless.nn import Layout, masked_inputs
 from askless.tables import Scratch
 
-__all__ = ["Problem", "Task", "Tensors", "some_rows"]
-
-Task = Literal["classification", "regression"]
+__all__ = ["Problem", "Tensors", "some_rows"]
 
 VALIDATION_QUESTIONS = 1 << 16  # at most,
 FEWEST_ROWS, MOST_ROWS = 1 << 11, 1 << 13  # but rows within these limits
