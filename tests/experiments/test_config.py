@@ -143,6 +143,12 @@ def test_what_is_wrong_is_said_with_the_file_the_line_and_the_nearest_match(old,
     assert what in str(error.value)
 
 
+def test_what_auto_tries_is_checked_too(write):
+    methods = 'methods = [{ name = "auto", options = { methods = ["greedy", "valeu"] } }]'
+    with pytest.raises(AsklessError, match=r"the method 'auto': .*'valeu'.*did you mean 'value'"):
+        read_experiment(write(f'name = "a"\ndatasets = ["wine"]\nmax_features = 3\n{methods}\n'))
+
+
 @pytest.mark.parametrize(
     ("text", "where"),
     [

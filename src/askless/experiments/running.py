@@ -153,7 +153,6 @@ def split_rows(n: int, task: Task) -> Split:
 def configured_method(name: str, options: dict[str, Any]) -> Method:
     """The method of that name with these settings, checked; lists stand for tuples."""
     from askless.methods import find_method
-    from askless.methods.settings import check_settings
 
     method = find_method(name)
     known = method.get_params(deep=False)
@@ -165,7 +164,7 @@ def configured_method(name: str, options: dict[str, Any]) -> Method:
             )
     method.set_params(**{key: tuple(v) if isinstance(v, list) else v for key, v in options.items()})
     try:
-        check_settings(method.limits, method.get_params(deep=False))
+        method.check()
     except ValueError as error:
         raise ExperimentError(f"the method {name!r}: {error}") from None
     return method
