@@ -23,6 +23,7 @@ KINDS = (
     ("CIFAR-10, `conv_tiny`", (32, 32, 3), 4, {"network": "conv_tiny", "shared": True}),
     ("CIFAR-10, `conv_small`", (32, 32, 3), 4, {"network": "conv_small", "shared": True}),
     ("CIFAR-10, `conv_medium`", (32, 32, 3), 4, {"network": "conv_medium", "shared": True}),
+    ("CIFAR-10, `conv_patches`", (32, 32, 3), 4, {"network": "conv_patches", "shared": True}),
     ("CIFAR-10, `resnet18`", (32, 32, 3), 4, {"network": "resnet18", "shared": True}),
 )
 ASK = """

@@ -12,7 +12,7 @@ from askless.nn import conv_pair
 GRID = Grid(height=8, width=8, channels=1, patch_size=4)
 
 
-@pytest.mark.parametrize(("kernel", "stride"), [(3, 1), (3, 2), (1, 1), (1, 2)])
+@pytest.mark.parametrize(("kernel", "stride"), [(3, 1), (3, 2), (1, 1), (1, 2), (3, 4), (5, 2)])
 def test_a_convolution_is_a_sum_over_windows(kernel, stride):
     rng = np.random.default_rng(0)
     h, weight, bias = rng.normal(size=(2, 5, 4, 3)), rng.normal(size=(kernel * kernel * 3, 2)), rng.normal(size=2)
@@ -28,6 +28,18 @@ def test_a_convolution_is_a_sum_over_windows(kernel, stride):
                         start = 3 * (kernel * i + j)
                         total += h[:, r, c] @ weight[start : start + 3]
             np.testing.assert_allclose(found[:, row, column], total, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("height", "width"), [(4, 6), (5, 7)])
+def test_windows_that_do_not_overlap_have_no_zeros_around(height, width):
+    rng = np.random.default_rng(0)
+    h, weight, bias = rng.normal(size=(2, height, width, 3)), rng.normal(size=(12, 5)), rng.normal(size=5)
+    found = Convolution(weight, bias, kernel=2, stride=2)(h)
+    assert found.shape == (2, 2, 3, 5)  # what is left over at an edge is not read
+    for row in range(2):
+        for column in range(3):
+            window = h[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2].reshape(2, 12)
+            np.testing.assert_allclose(found[:, row, column], window @ weight + bias, rtol=0, atol=1e-12)
 
 
 @pytest.fixture
@@ -62,11 +74,20 @@ def test_arrays_that_do_not_fit_are_refused(parts, name, spoil, message):
         NetPolicy.build(config, arrays | {name: spoil(arrays[name])})
 
 
+def test_a_file_that_does_not_name_the_kernel_means_three(parts):
+    config, arrays = parts
+    older = {name: value for name, value in config["network"].items() if name != "kernel"}
+    assert len(older) < len(config["network"])
+    assert NetPolicy.build({"network": older}, arrays).config() == config
+
+
 def test_configurations_that_do_not_fit_are_refused(parts):
     config, arrays = parts
     for wrong, message in (
         ({"head": "pets"}, "no head for 'pets'"),
         ({"stem": 0}, "the stride 0"),
+        ({"kernel": -3}, "the kernel -3"),
+        ({"kernel": 2}, "the kernel 2"),
         ({"blocks": [[1, False], [2, False]]}, "block 1 do not fit"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -120,6 +120,9 @@ def test_a_trunk_is_shared_or_not():
         (GRID, "conv_tiny"),
         (Grid(32, 32, 3, 4), "conv_small"),
         (Grid(32, 32, 3, 4), "conv_medium"),
+        (Grid(32, 32, 3, 4), "conv_patches"),
+        (Grid(6, 9, 1, 3), "conv_patches"),
+        (Grid(4, 5, 2, 1), "conv_patches"),
         (Grid(28, 28, 1, 4), "conv_small"),  # 7 x 7 patches over a map of 4 x 4
         (Grid(9, 6, 1, 3), "conv_tiny"),  # 3 x 2 patches over a map of 5 x 3
         (Grid(16, 16, 1, 1), "conv_tiny"),
@@ -142,6 +145,18 @@ def test_the_exported_network_answers_as_torch(grid, size, which):
     np.testing.assert_array_equal(network(state.x, state.known), network.outputs(state))
     one = State(state.x[:1], state.asked[:1], state.known[:1])
     np.testing.assert_allclose(network.outputs(one), expected[0], rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+
+
+def test_a_stem_of_whole_patches_sees_each_by_itself():
+    grid = Grid(8, 12, 2, 4)
+    net = trained_a_little(pair(grid=grid, size="conv_patches").policy, grid)
+    _, _, inputs = some_inputs(1, grid, torch.float32)
+    other = inputs.clone()
+    other[:, 4 * grid.patch_columns : 5 * grid.patch_columns] += 1.0
+    with torch.no_grad():
+        before, after = (net.eval().trunk.stem(net.pixels(each)) for each in (inputs, other))
+    changed = (before != after).any(dim=1)[0]  # (rows, columns) of patches
+    assert changed.flatten().nonzero().tolist() == [[4]]
 
 
 def test_evaluation_leaves_the_statistics_alone():

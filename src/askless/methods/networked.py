@@ -25,8 +25,9 @@ class NetMethod(Method):
     ----------
     hidden : hidden layers of a dense network.
     dropout : share of their units that are dropped in training.
-    network : "mlp", dense layers, or for images residual convolutions: "conv_small" or "conv_medium" for a processor,
-        "resnet18" for a GPU, "conv_tiny" for small images and trials. `hidden` and `dropout` then say nothing.
+    network : "mlp", dense layers, or for images residual convolutions: "conv_small", "conv_medium" or "conv_patches",
+        which reads each patch as a whole, for a processor, "resnet18" for a GPU, "conv_tiny" for small images and
+        trials. `hidden` and `dropout` then say nothing.
     augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
         slants and stretches them a little, "late_tilts" those of which much has been asked already.
     batch_size, learning_rate, weight_decay : of the optimiser (AdamW, and for the kernels of convolutions Muon, which
@@ -42,7 +43,7 @@ class NetMethod(Method):
     learning_rate: float = 3e-3
     weight_decay: float = 1.0
     epochs: int | None = None
-    network: Literal["mlp", "conv_tiny", "conv_small", "conv_medium", "resnet18"] = "mlp"
+    network: Literal["mlp", "conv_tiny", "conv_small", "conv_medium", "conv_patches", "resnet18"] = "mlp"
     augment: Literal["none", "crops", "crops+flips", "tilts", "late_tilts"] = "none"
 
     @property

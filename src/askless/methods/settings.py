@@ -132,7 +132,7 @@ NETWORK: Limits = {
     "learning_rate": Number(1e-8, 10),
     "weight_decay": Number(0, 1e6),
     "epochs": Number(1, whole=True, or_none=True),
-    "network": Choice(("mlp", "conv_tiny", "conv_small", "conv_medium", "resnet18")),
+    "network": Choice(("mlp", "conv_tiny", "conv_small", "conv_medium", "conv_patches", "resnet18")),
     "augment": Choice(("none", "crops", "crops+flips", "tilts", "late_tilts")),
 }
 """The settings that every method with a network has."""

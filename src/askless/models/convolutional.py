@@ -19,7 +19,7 @@ from askless.core.arrays import Array
 from askless.core.grid import Grid
 from askless.core.state import Answer, State
 
-__all__ = ["TRUNK", "Block", "ConvNetwork", "ConvTrunk", "Convolution"]
+__all__ = ["TRUNK", "Block", "ConvNetwork", "ConvTrunk", "Convolution", "padding_of"]
 
 ROWS_AT_ONCE = 32  # whose windows stay in the processor's cache
 TRUNK = "trunk."  # in front of the names of its arrays
@@ -27,7 +27,7 @@ TRUNK = "trunk."  # in front of the names of its arrays
 
 @dataclass(frozen=True, eq=False)
 class Convolution:
-    """A convolution of a square kernel with an odd side, zeros around the image, and a bias."""
+    """A convolution of a square kernel and a bias, with zeros around the image unless its windows do not overlap."""
 
     weight: np.ndarray  # (kernel * kernel * inputs, outputs)
     bias: np.ndarray  # (outputs,)
@@ -35,7 +35,7 @@ class Convolution:
     stride: int
 
     def __call__(self, h: np.ndarray) -> Array:
-        """(n, ceil(height / stride), ceil(width / stride), outputs) from (n, height, width, inputs)."""
+        """(n, rows, columns, outputs) from (n, height, width, inputs); the sides are divided by the stride."""
         windows = h[:, :: self.stride, :: self.stride] if self.kernel == 1 else self._windows(h)
         n, rows, columns = windows.shape[:3]
         out = windows.reshape(n * rows * columns, -1) @ self.weight
@@ -44,11 +44,11 @@ class Convolution:
 
     def _windows(self, h: np.ndarray) -> np.ndarray:
         """(n, rows, columns, kernel, kernel, inputs), a view."""
-        edge = self.kernel // 2
+        edge = padding_of(self.kernel, self.stride)
         n, height, width, channels = h.shape
         padded = np.zeros((n, height + 2 * edge, width + 2 * edge, channels), h.dtype)
         padded[:, edge : edge + height, edge : edge + width] = h
-        sides = -(-height // self.stride), -(-width // self.stride)
+        sides = [(side + 2 * edge - self.kernel) // self.stride + 1 for side in (height, width)]
         case, row, column, channel = padded.strides
         strides = (case, row * self.stride, column * self.stride, row, column, channel)
         shape = (n, *sides, self.kernel, self.kernel, channels)
@@ -99,10 +99,11 @@ class ConvTrunk:
         return digest.digest()
 
     def config(self) -> dict[str, Any]:
-        """The grid, the strides, and which blocks have a shortcut of their own."""
+        """The grid, the strides, the stem's kernel, and which blocks have a shortcut of their own."""
         return {
             "grid": asdict(self.grid),
             "stem": self.stem.stride,
+            "kernel": self.stem.kernel,
             "blocks": [[block.first.stride, block.shortcut is not None] for block in self.blocks],
         }
 
@@ -122,7 +123,8 @@ class ConvTrunk:
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConvTrunk:
         """The trunk that `config` and `arrays` came from."""
         grid = Grid(**config["grid"])
-        stem, width = _built(arrays, "stem", grid.channels + 1, 3, config["stem"])
+        kernel = config.get("kernel", 3)  # which files from before there were others do not say
+        stem, width = _built(arrays, "stem", grid.channels + 1, kernel, config["stem"])
         blocks = []
         for i, (stride, has_shortcut) in enumerate(config["blocks"]):
             first, hidden = _built(arrays, f"{i}.first", width, 3, stride)
@@ -249,9 +251,18 @@ def _built(
 ) -> tuple[Convolution, int]:
     """A convolution from its arrays, and how many channels it gives."""
     weight, bias = arrays[f"{TRUNK}{name}.weight"], arrays[f"{TRUNK}{name}.bias"]
-    if weight.shape != (kernel**2 * inputs, len(bias)) or bias.ndim != 1 or type(stride) is not int or stride < 1:
-        raise ValueError(f"the convolution {name!r} has weights of shape {weight.shape} and the stride {stride!r}")
+    whole = all(type(number) is int and number > 0 for number in (kernel, stride))
+    if not whole or weight.shape != (kernel**2 * inputs, len(bias)) or bias.ndim != 1:
+        raise ValueError(
+            f"the convolution {name!r} has weights of shape {weight.shape}, "
+            f"the kernel {kernel!r} and the stride {stride!r}"
+        )
     return Convolution(weight, bias, kernel, stride), len(bias)
+
+
+def padding_of(kernel: int, stride: int) -> int:
+    """How many zeros stand on each side of an image: none where the windows do not overlap."""
+    return 0 if kernel == stride else kernel // 2
 
 
 def _nearest(have: int, want: int) -> list[int] | slice:

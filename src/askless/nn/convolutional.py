@@ -28,14 +28,14 @@ AT_ONCE_ON_GPU = 4096
 
 def conv_predictor(grid: Grid, n_outputs: int, size: str, generator: torch.Generator) -> ConvNet:
     """A convolutional network for predictions."""
-    trunk = Trunk(grid.channels, SIZES[size], generator)
+    trunk = Trunk(grid, SIZES[size], generator)
     return ConvNet(grid, trunk, ClassHead(trunk.width, n_outputs, generator)).to(best_device())
 
 
 def conv_pair(grid: Grid, n_outputs: int, size: str, *, shared: bool, generator: torch.Generator) -> PolicyPredictor:
     """Convolutional networks for a policy and a predictor."""
     predictor = conv_predictor(grid, n_outputs, size, generator)
-    trunk = predictor.trunk if shared else Trunk(grid.channels, SIZES[size], generator)
+    trunk = predictor.trunk if shared else Trunk(grid, SIZES[size], generator)
     policy = ConvNet(grid, trunk, PatchHead(trunk, grid, generator)).to(best_device())
     return SharedConv(predictor, policy) if shared else PolicyPredictor(predictor, policy)
 

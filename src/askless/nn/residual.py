@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from askless.core import Grid
 from askless.models.convolutional import Block as FoldedBlock
-from askless.models.convolutional import Convolution, ConvTrunk
+from askless.models.convolutional import Convolution, ConvTrunk, padding_of
 
 __all__ = ["SIZES", "ClassHead", "PatchHead", "Size", "Trunk"]
 
@@ -24,7 +24,7 @@ __all__ = ["SIZES", "ClassHead", "PatchHead", "Size", "Trunk"]
 class Size:
     """How wide and deep a trunk is. Each stage after the first halves the image's sides."""
 
-    stride: int  # of the first convolution
+    stride: int | None  # of the first convolution, which is 3 x 3; None: it reads each patch as a whole
     widths: tuple[int, ...]  # channels of each stage
     blocks: int  # in each stage, of two convolutions each
 
@@ -33,22 +33,26 @@ SIZES = {
     "conv_tiny": Size(stride=1, widths=(8, 16), blocks=1),
     "conv_small": Size(stride=2, widths=(24, 48, 96), blocks=1),
     "conv_medium": Size(stride=2, widths=(24, 64, 192), blocks=1),
+    "conv_patches": Size(stride=None, widths=(96, 192), blocks=1),
     "resnet18": Size(stride=1, widths=(64, 128, 256, 512), blocks=2),
 }
 
 
 class Normalised(nn.Module):
-    """A convolution without bias and the batch normalisation after it, which a file holds as one convolution."""
+    """A convolution without bias and the batch normalisation after it, which a file holds as one convolution.
+
+    Windows that do not overlap need no zeros around the image.
+    """
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.kernel, self.stride = kernel, stride
+        self.kernel, self.stride, self.padding = kernel, stride, padding_of(kernel, stride)
         self.weight = _normal((outputs, inputs, kernel, kernel), kernel**2 * outputs, generator)
         self.norm = nn.BatchNorm2d(outputs)
 
     def forward(self, h: Tensor) -> Tensor:
         """(b, outputs, height, width), not rectified."""
-        h = functional.conv2d(h, self.weight, stride=self.stride, padding=self.kernel // 2)
+        h = functional.conv2d(h, self.weight, stride=self.stride, padding=self.padding)
         return self.norm(h)  # type: ignore[no-any-return]
 
     def folded(self) -> Convolution:
@@ -83,12 +87,13 @@ class Block(nn.Module):
 class Trunk(nn.Module):
     """From an image's channels and its mask (b, channels + 1, height, width) to a coarse map of many channels."""
 
-    def __init__(self, channels: int, size: Size, generator: torch.Generator) -> None:
+    def __init__(self, grid: Grid, size: Size, generator: torch.Generator) -> None:
         super().__init__()
-        self.stem = Normalised(channels + 1, size.widths[0], 3, size.stride, generator)
+        kernel, stride = (grid.patch_size,) * 2 if size.stride is None else (3, size.stride)
+        self.stem = Normalised(grid.channels + 1, size.widths[0], kernel, stride, generator)
         self.blocks: Any = nn.ModuleList(_blocks(size, generator))
         self.width = size.widths[-1]
-        self.shrinks = [size.stride, *(2 for _ in size.widths[1:])]  # strides on the way
+        self.shrinks = [stride, *(2 for _ in size.widths[1:])]  # strides on the way
 
     def forward(self, pixels: Tensor) -> Tensor:
         """(b, width, rows, columns)"""

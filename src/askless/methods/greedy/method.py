@@ -28,8 +28,9 @@ class Greedy(NetMethod):
     ----------
     hidden : hidden layers of each network.
     dropout : share of hidden units dropped in training.
-    network : "mlp", dense layers, or for images residual convolutions: "conv_small" or "conv_medium" for a processor,
-        "resnet18" for a GPU, "conv_tiny" for small images. `hidden` and `dropout` then say nothing.
+    network : "mlp", dense layers, or for images residual convolutions: "conv_small", "conv_medium" or "conv_patches",
+        which reads each patch as a whole, for a processor, "resnet18" for a GPU, "conv_tiny" for small images.
+        `hidden` and `dropout` then say nothing.
     augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
         slants and stretches them a little, "late_tilts" those of which much has been asked already.
     shared : whether policy and predictor share their hidden layers; the policy's pass through shared convolutions
