@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from askless.files import write_atomic
+from askless.files import is_device, write_atomic
 
 
 def names(folder):
@@ -98,3 +98,40 @@ def test_the_content_is_on_the_disk_before_the_name_is(tmp_path, monkeypatch):
         monkeypatch.setattr(os, step, lambda *args, step=step, real=real: (done.append(step), real(*args)))
     write_atomic(tmp_path / "file", b"x")
     assert done == ["fsync", "replace", "fsync"]  # the content, the name, the folder
+
+
+def test_a_link_stays_one_and_what_it_names_is_replaced(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    file, link = tmp_path / "elsewhere" / "model", tmp_path / "link"
+    file.write_bytes(b"old")
+    link.symlink_to(file)
+    write_atomic(link, b"new")
+    assert link.is_symlink()
+    assert file.read_bytes() == b"new"
+    assert [entry.name for entry in tmp_path.rglob("*.part")] == []
+
+
+def test_a_link_to_a_file_that_is_not_there_yet(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    write_atomic(tmp_path / "link", b"new")
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are of POSIX")
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert is_device(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomic(pipe, b"content")
+        assert os.read(reader, 100) == b"content"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_files_and_folders_are_no_devices(tmp_path):
+    (tmp_path / "file").touch()
+    assert not any(map(is_device, (tmp_path, tmp_path / "file", tmp_path / "missing")))

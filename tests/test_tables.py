@@ -289,6 +289,13 @@ def test_what_a_parquet_table_refuses(tmp_path, path):
         ParquetTable(tmp_path / "twice.parquet")
 
 
+def test_columns_of_a_parquet_table_that_contradict_one_another(path):
+    with pytest.raises(TableError, match="'text' is named twice"):
+        ParquetTable(path, ["text", "text"])
+    with pytest.raises(TableError, match="'text' of the categories is none of the columns"):
+        ParquetTable(path, ParquetTable(path).drop("text").column_names, categories=["text"])
+
+
 def test_parquet_without_pyarrow(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(TableError, match=r"pip install 'askless\[parquet\]'"):

@@ -126,7 +126,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         if len(proof):
             encode_rows(encoder, X, proof, room, seed)  # a bad cell is found now, not after training
         classes = np.asarray(getattr(self, "classes_", ())).tolist()
-        warn_of_telling_gaps(encoder.schema, train, y[rows], valid, y_valid[held], classes)
+        warn_of_telling_gaps(encoder, train, y[rows], valid, y_valid[held], classes)
         from askless.training import Problem, progress_bar
 
         problem = Problem(

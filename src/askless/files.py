@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["atomic_file", "remove_leftovers", "write_atomic"]
+__all__ = ["atomic_file", "is_device", "remove_leftovers", "write_atomic"]
 
 
 @contextmanager
@@ -18,8 +18,13 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to, which takes its place under `path` in one step when the block ends well.
 
     A temporary file beside it, fsync, rename, fsync of the folder; if anything fails, the old file stays as it was.
+    A link stays one: what it names is replaced. A device or a pipe, which has no place to take, is written to.
     """
-    target = Path(path)
+    if is_device(path):
+        with open(path, "wb") as device:
+            yield device
+        return
+    target = _named(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     binary = getattr(os, "O_BINARY", 0)
     if not target.parent.is_dir():
@@ -46,11 +51,25 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.close(folder)
 
 
+def is_device(path: str | os.PathLike[str]) -> bool:
+    """Whether there is something that is neither a file nor a folder, such as /dev/stdout."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
 def remove_leftovers(path: str | os.PathLike[str]) -> None:
     """Delete what writers of `path` left that were killed; only for a file that nobody else is writing."""
-    target = Path(path)
+    target = _named(path)
     for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
         leftover.unlink(missing_ok=True)
+
+
+def _named(path: str | os.PathLike[str]) -> Path:
+    """The file itself, if `path` is a link to it."""
+    return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
 
 
 @contextmanager

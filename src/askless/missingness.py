@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Cases, Schema
+from askless.core import Cases
+from askless.encoding import Encoder
 from askless.exceptions import MissingnessWarning
 
 __all__ = ["missingness_score", "warn_of_telling_gaps"]
 
-ROWS = 50_000  # at most, that it learns from
+ROWS = 50_000  # at most, of those that it learns from and of those that it is scored on
 RARE = 0.01  # a feature that is missing, or present, in a smaller share of the rows is left out
 FEWEST = 20  # validation rows of a class, and of the others
 AUROC, R2 = 0.6, 0.05  # from here on it matters,
@@ -23,16 +24,18 @@ SHOWN, SHARE = 3, 0.5  # features are named, if they are at least so telling as 
 
 
 def warn_of_telling_gaps(
-    schema: Schema, train: Cases, y: np.ndarray, valid: Cases, y_valid: np.ndarray, classes: Sequence[Any]
+    encoder: Encoder, train: Cases, y: np.ndarray, valid: Cases, y_valid: np.ndarray, classes: Sequence[Any]
 ) -> None:
     """Warn if the gaps of the training rows tell the labels (codes, or numbers) of the validation rows."""
-    score = missingness_score(train.present, y, valid.present, y_valid, len(classes))
+    rows, held = _some(len(y)), _some(len(y_valid))
+    (names, present), y = _presence(encoder, train, rows), y[rows]
+    score = missingness_score(present, y, _presence(encoder, valid, held)[1], y_valid[held], len(classes))
     if score is None:
         return
-    gaps, telling = ~train.present, _contrasts(~train.present, y, len(classes))
+    gaps, telling = ~present, _contrasts(~present, y, len(classes))
     strength = np.abs(telling).max(axis=0)
     worst = [i for i in np.argsort(-strength, kind="stable")[:SHOWN] if strength[i] >= SHARE * strength.max()]
-    told = "; ".join(_said(schema.names[i], gaps[:, i], y, telling[:, i], classes) for i in worst)
+    told = "; ".join(_said(names[i], gaps[:, i], y, telling[:, i], classes) for i in worst)
     name = "AUROC" if classes else "R²"
     warnings.warn(
         f"which values are missing predicts the label by itself ({name} {score:.2f} on held-out rows): the model may "
@@ -54,8 +57,7 @@ def missingness_score(
     some = (share >= RARE) & (share <= 1.0 - RARE)
     if not some.any():
         return None
-    rows = slice(None) if len(y) <= ROWS else np.random.default_rng(0).choice(len(y), ROWS, replace=False)
-    predicted = _linear(~present[rows][:, some], _targets(y[rows], n_classes), ~present_valid[:, some])
+    predicted = _linear(~present[:, some], _targets(y, n_classes), ~present_valid[:, some])
     truth = _targets(y_valid, n_classes)  # (n, outputs)
     if not n_classes:
         total = float(((truth - truth.mean()) ** 2).sum())
@@ -64,6 +66,22 @@ def missingness_score(
     found = [_auroc(truth[:, j] > 0.5, predicted[:, j]) for j in range(n_classes)]
     telling = [area for area, error in found if area >= AUROC and area - 0.5 > SURE * error]
     return max(telling, default=None)
+
+
+def _some(n: int) -> np.ndarray:
+    """The rows that are looked at, in order."""
+    if n <= ROWS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, ROWS, replace=False, shuffle=False))
+
+
+def _presence(encoder: Encoder, cases: Cases, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """The table's columns by name, and where these rows have values (n, columns): parts of groups one by one."""
+    flags = encoder.part_flags
+    alone = np.flatnonzero([not feature.is_group for feature in encoder.schema.features])
+    names = [*(encoder.schema.names[i] for i in alone), *flags]
+    parts = cases.x[np.ix_(rows, np.array([*flags.values()], dtype=np.intp))] > 0.0
+    return names, np.hstack([cases.present[np.ix_(rows, alone)], parts])
 
 
 def _targets(y: np.ndarray, n_classes: int) -> np.ndarray:

@@ -45,6 +45,14 @@ def test_a_group_is_missing_where_all_its_parts_are(frame):
     assert not cases.x[0, 2:8].any()
 
 
+def test_the_flags_of_parts_are_where_they_say(frame):
+    encoder = TableEncoder.fit(frame(DATA), groups=GROUPS)
+    assert encoder.part_flags.keys() == {"sbp", "dbp"}
+    x = encoder.transform(frame({"age": [1.0], "sbp": [120.0], "sex": ["f"], "dbp": [float("nan")]})).x[0]
+    assert [x[encoder.part_flags[name]] for name in ("sbp", "dbp")] == [1.0, 0.0]
+    assert not TableEncoder.fit(frame(DATA)).part_flags
+
+
 def test_a_group_of_mixed_kinds(frame):
     encoder = TableEncoder.fit(frame(DATA), groups={"who": ["sex", "age"]})
     assert [part.kind for part in encoder.schema.features[0].parts] == ["category", "number"]

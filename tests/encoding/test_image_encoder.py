@@ -201,3 +201,27 @@ def test_a_background_is_in_the_file():
     for broken in ([0.6, 0.6], [-0.1, 0.0], [0.1], "no"):
         with pytest.raises(ModelFileError, match="the images is damaged"):
             encoder_from_json({**kept, "gaps": broken})
+
+
+def test_shades_far_from_zero_are_told_apart():
+    steps = np.array([[0, 1, 2, 3, 4, 5, 6, 8]])
+    for pixels in (1e8 + steps, 16_777_216 + steps):  # as numbers of 32 bits many of them are the same
+        fitted = ImageEncoder.fit(pixels, Grid(1, 8, 1, 1))
+        assert fitted.transform(pixels).x.tolist() == (steps / 8).tolist()
+        assert fitted.encode_answer(1, pixels[0, 1]).tolist() == [1 / 8]
+
+
+def test_infinite_pixels_are_refused_with_their_row(images):
+    pixels = images.reshape(5, -1).astype(np.float64)
+    fitted = ImageEncoder.fit(pixels, GRID)
+    pixels[3, 0] = -np.inf
+    with pytest.raises(TableError, match=r"row 3 \(counting from 0\): infinite pixels"):
+        fitted.transform(pixels)
+    with pytest.raises(TableError, match=r"row 40 "):
+        fitted.transform(pixels, row_numbers=[10, 20, 30, 40, 50])
+
+
+def test_a_file_cannot_ask_for_any_number_of_pixels():
+    data = {"kind": "images", "grid": [100_000, 100_000, 1, 100_000], "low": 0.0, "high": 1.0, "costs": [1.0]}
+    with pytest.raises(ModelFileError, match="too large"):
+        encoder_from_json(data)

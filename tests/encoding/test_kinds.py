@@ -297,3 +297,17 @@ def test_numbers_that_begin_with_a_zero_are_not_told():
 
 def test_codes_that_end_in_letters_are_not_told():
     assert feature(objects("3A", "12B", "4C", "red")).kind == "category"  # warnings are errors here
+
+
+def test_what_programs_write_for_no_number_is_missing():
+    cells = ["1.5", "-nan", "2.5", "-nan(ind)", "NaN"]
+    fitted = TableEncoder.fit(pd.DataFrame({"a": cells, "b": range(5)}))
+    assert fitted.schema.features[0].kind == "number"
+    assert fitted.transform(pd.DataFrame({"a": cells, "b": range(5)})).present[:, 0].tolist() == [1, 0, 1, 0, 0]
+
+
+def test_a_word_that_python_reads_as_no_number_is_no_number():
+    assert feature(objects("Nan", "Lan", "Nan")).kind == "category"
+    assert feature(objects("Nan", "Nan")).kind == "category"
+    with pytest.raises(TableError, match="'Nan' is not a number, but 2 of 3 values in this column are"):
+        feature(objects("1", "2", "Nan"))

@@ -1,5 +1,6 @@
 """A warning where the gaps tell the label, and none where they do not."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -7,9 +8,11 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor
+from askless.core import Cases
+from askless.encoding import TableEncoder
 from askless.exceptions import MissingnessWarning
 from askless.methods import MutualInformation
-from askless.missingness import missingness_score
+from askless.missingness import missingness_score, warn_of_telling_gaps
 
 QUICK = MutualInformation(epochs=1, hidden=(8,))
 
@@ -61,3 +64,28 @@ def test_the_score_is_the_auroc_of_the_gap():
 def test_nothing_missing():
     present = np.ones((100, 3), dtype=bool)
     assert missingness_score(present, np.arange(100) % 2, present, np.arange(100) % 2, 2) is None
+
+
+def test_gaps_within_a_group_are_seen():
+    groups = {"panel": ["lab", "age"]}
+    with pytest.warns(MissingnessWarning, match="'lab', missing in"):
+        DynamicClassifier(max_features=2, method=QUICK, groups=groups).fit(*table(telling=0.5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DynamicClassifier(max_features=2, method=QUICK, groups=groups).fit(*table())
+
+
+def test_a_large_table_is_looked_at_in_part():
+    n, features = 400_000, 50
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    present = np.ones((n, features), dtype=bool)
+    present[:, 3] = rng.random(n) < np.where(y == 1, 0.2, 0.8)
+    cases = Cases(np.zeros((n, features), dtype=np.float32), present)
+    encoder = TableEncoder.fit(pd.DataFrame(np.eye(features), columns=[f"c{i}" for i in range(features)]))
+    tracemalloc.start()
+    with pytest.warns(MissingnessWarning, match="'c3', missing in"):
+        warn_of_telling_gaps(encoder, cases, y, cases, y, [0, 1])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * n * features / 2  # not even half of the gaps as numbers

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from askless.files import is_device
+
 __all__ = ["check_writable"]
 
 
@@ -15,6 +17,10 @@ def check_writable(path: str | Path, option: str = "-o", inputs: Iterable[str | 
     for given in inputs:
         if given is not None and target.exists() and Path(given).exists() and target.samefile(given):
             raise ValueError(f"{option}: {target} is read by this command; name another file to write")
+    if is_device(target):
+        if not os.access(target, os.W_OK):
+            raise ValueError(f"{option}: {target} cannot be written to")
+        return target
     if target.is_dir():
         raise ValueError(f"{option}: {target} is a folder; name a file")
     if not target.parent.is_dir():

@@ -48,8 +48,12 @@ WITH_UNIT = re.compile(r"[-+]?[€$£¥]\s*[-+]?\d[\d.,]*|[-+]?\d[\d.,]*\s*[€$
 WITH_LETTERS = re.compile(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,4}(?:/[^\W\d_]{1,4})?)")  # 70 kg, 120mmHg, 5 mg/dl
 
 DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
-# After strip(). Words are small or in capitals, for "Na" is sodium; "None" may well be a category.
-MISSING_TEXT = frozenset({"", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "null", "?"})
+# After strip(). Words are small or in capitals, for "Na" is sodium; "None" may well be a category. Programs in C
+# write "-nan" and "-nan(ind)".
+MISSING_TEXT = frozenset(
+    {"", "?", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null"}
+    | {"NaN", "nan", "NAN", "-nan", "-NaN", "-nan(ind)"}
+)
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 PLAIN = frozenset({str, int, float, bool})  # types of cells that need no second look
@@ -104,13 +108,14 @@ def refusal(cell: Any) -> BadCell:
 def parsed(text: str) -> float | None:
     """The number that a text spells, or None.
 
-    >>> parsed(" 140 "), parsed("1e3"), parsed("1_000"), parsed("tall")
-    (140.0, 1000.0, None, None)
+    >>> parsed(" 140 "), parsed("1e3"), parsed("1_000"), parsed("tall"), parsed("Nan")
+    (140.0, 1000.0, None, None, None)
     """
     try:
-        return None if "_" in text else float(text)
+        value = float(text)
     except ValueError:
         return None
+    return None if "_" in text or value != value else value
 
 
 def typed(text: str) -> float | None:

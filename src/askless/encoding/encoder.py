@@ -54,6 +54,15 @@ class TableEncoder:
         if not {part.name for feature in described for part in feature.parts} <= set(self.columns):
             raise ValueError("a feature is made of columns that the table does not have")
 
+    @property
+    def part_flags(self) -> dict[str, int]:
+        """The columns of groups, by their names, and which encoded column says whether each has a value."""
+        return {
+            part.part.name: feature.start + place
+            for feature, codec in zip(self.schema.features, self._features, strict=True)
+            for part, place in zip(codec.parts, codec.flags, strict=False)
+        }
+
     # Learning
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,12 @@ class FeatureCodec:
     def flagged(self) -> bool:
         """Whether the parts have a column that says they are present."""
         return len(self.parts) > 1
+
+    @property
+    def flags(self) -> list[int]:
+        """The places of the columns that say whether each part is present; empty where they have none."""
+        ends = accumulate(part.width + 1 for part in self.parts)
+        return [end - 1 for end in ends] if self.flagged else []
 
     @property
     def width(self) -> int:

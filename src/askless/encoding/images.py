@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from askless.exceptions import InterviewError, ModelFileError, TableError
 __all__ = ["ImageEncoder"]
 
 BRIGHTEST = 255  # of images of whole numbers
+MOST_PIXELS = 1 << 22  # values of an image: a file may ask for any number
 BACKGROUND = 0.2  # share of the values that makes the darkest or the brightest value a background
 FAR = 2.0  # times the training range beyond it: such pixels are on another scale,
 TINY = 0.01  # and so are those that all lie within such a share of it,
@@ -44,6 +46,7 @@ class ImageEncoder:
     schema: Schema
     columns: tuple[str, ...]
     named = False
+    part_flags: Mapping[str, int] = MappingProxyType({})  # patches are no groups of columns
 
     def __init__(
         self,
@@ -60,6 +63,8 @@ class ImageEncoder:
             raise ValueError(f"the gaps beside the shades are {gaps!r}")
         self.grid, self.low, self.high = grid, float(low), float(high)
         self.gaps = (dark, bright)
+        if grid.n_columns > MOST_PIXELS:
+            raise ValueError(f"images of {grid.n_columns:,} values are too large; {MOST_PIXELS:,} are the most")
         schema = Schema.of_patches(grid, list(prices))
         features = tuple(
             replace(feature, parts=(replace(feature.parts[0], low=self.low, high=self.high),))
@@ -101,13 +106,17 @@ class ImageEncoder:
     # Encoding
 
     def transform(self, table: Any, row_numbers: Sequence[int] | None = None) -> Cases:
-        """Encode images: `x` (n, columns) float32 and `present` (n, features). What is out of range is cut."""
+        """Encode images: `x` (n, columns) float32 and `present` (n, features). What is out of range is cut.
+
+        `row_numbers` say where the rows stand in a larger table, for errors to name.
+        """
         pixels = _numbers(table)
         if pixels.ndim != 2 or pixels.shape[1] != self.grid.n_columns:
             raise TableError(
                 f"X has {pixels.shape[-1]} features, but {type(self).__name__} is expecting {self.grid.n_columns}: "
                 f"the pixels of images of {self.grid.height} x {self.grid.width}"
             )
+        _refuse_infinite(pixels, row_numbers)
         x = self._scaled(self.grid.to_columns(pixels))
         if pixels.dtype.kind != "f":
             return Cases(x, np.ones((len(x), len(self.schema)), dtype=bool))
@@ -171,10 +180,10 @@ class ImageEncoder:
 
     def _scaled(self, values: np.ndarray) -> np.ndarray:
         """float32, 0 to 1."""
+        if self.low != 0.0:  # shades that differ little, far from zero, are the same in single precision
+            values = np.subtract(values, self.low, dtype=np.float64)
         scaled = values.astype(np.float32)
-        low, high = np.float32(self.low), np.float32(self.high)
-        scaled -= low
-        scaled /= max(high - low, np.finfo(np.float32).tiny)  # the high end becomes 1, exactly
+        scaled /= max(np.float32(self.high - self.low), np.finfo(np.float32).tiny)  # the high end becomes 1, exactly
         np.clip(scaled, 0.0, 1.0, out=scaled)
         dark, bright = self.gaps
         if dark or bright:
@@ -208,6 +217,12 @@ class ImageEncoder:
 
     def __repr__(self) -> str:
         return f"ImageEncoder({self.grid})"
+
+
+def _refuse_infinite(pixels: np.ndarray, row_numbers: Sequence[int] | None) -> None:
+    if pixels.dtype.kind == "f" and (infinite := np.isinf(pixels).any(axis=1)).any():
+        row = int(infinite.argmax())
+        raise TableError(f"row {row if row_numbers is None else row_numbers[row]} (counting from 0): infinite pixels")
 
 
 def _range_of(pixels: np.ndarray) -> tuple[float, float]:

@@ -53,6 +53,8 @@ class ParquetTable:
         self._rows: np.ndarray | None = None  # increasing; None means all rows of the file
         self._check(self._columns or ())
         self._check(self.categories)
+        if self._columns is not None:
+            self._check_own(self._columns)
 
     @property
     def column_names(self) -> list[str]:
@@ -175,6 +177,15 @@ class ParquetTable:
         for name in names:
             if name not in have:
                 raise TableError(f"{self.path} has no column {name!r}{did_you_mean(str(name), have)}")
+
+    def _check_own(self, columns: tuple[str, ...]) -> None:
+        """An error where a column is named twice, or a category is none of the columns."""
+        for name in columns:
+            if columns.count(name) > 1:
+                raise TableError(f"the column {name!r} is named twice")
+        for name in self.categories:
+            if name not in columns:
+                raise TableError(f"{name!r} of the categories is none of the columns")
 
     def __repr__(self) -> str:
         return f"ParquetTable({self.path!r}, {len(self):,} rows, {len(self.column_names)} columns)"

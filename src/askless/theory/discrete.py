@@ -187,6 +187,8 @@ class DiscreteProblem:
     def best_value(self, budget: int) -> float:
         """The least expected log-loss that any adaptive policy reaches with `budget` questions."""
         root = self.table.root
+        if budget < 0:
+            raise ValueError(f"budget is {budget!r}; it must be at least 0")
         if budget == 0:
             return float(self.table.entropy[root])
         return float(self.table.plan(min(budget, len(self.schema)))[-1][root].min())
