@@ -1,3 +1,5 @@
+import io
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,10 @@ def walk_to(session, name):
     """Answer until the feature is asked."""
     while session.talk.question.name != name:
         assert session.take(answer_to(session.part)).kind in ("moved", "part")
+
+
+def answered(session):
+    return [event.feature for event in session.talk.history]
 
 
 def test_to_the_end(session):
@@ -68,9 +74,39 @@ def test_a_group_of_unknowns_is_unknown(session):
 def test_later_in_the_middle_of_a_group_begins_it_anew(session):
     walk_to(session, "pressure")
     session.take("150")
-    assert session.take("later").kind == "moved"
+    reply = session.take("later")
+    assert (reply.kind, reply.text) == ("moved", "high is not recorded: the question was left before its end")
     walk_to(session, "pressure")
     assert session.part.name == "high"
+
+
+def test_what_is_told_in_the_middle_of_a_group_keeps_its_parts(session):
+    walk_to(session, "pressure")
+    session.take("150")
+    told = next(name for name in session.schema.names if name not in ("pressure", *answered(session)))
+    part = session.schema.features[session.schema.index(told)].parts[0]
+    reply = session.take(f"tell {told}={answer_to(part)}")
+    assert reply.kind == "moved"
+    if session.talk.question is not None and session.talk.question.name == "pressure":
+        assert session.part.name == "low"
+        assert "not recorded" not in reply.text
+    else:
+        assert "high is not recorded" in reply.text
+
+
+def test_a_group_that_is_told_itself_is_begun_anew(session):
+    walk_to(session, "pressure")
+    session.take("150")
+    assert "high is not recorded" in session.take("tell low=80").text
+
+
+@pytest.mark.parametrize("end", ["", "quit\n"])
+def test_input_that_ends_within_a_group_is_an_error(run, model, end, monkeypatch):
+    others = [name for name in read_model(model).schema.names if name != "pressure"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("150\n" + end))
+    result = run("ask", model, "--unavailable", *others)
+    assert result.code != 0
+    assert "high is not recorded: the input ended before the last part of the question" in result.err
 
 
 def test_bad_answers_are_explained_and_change_nothing(session):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from askless.cli.csv_table import CsvTable
 from askless.persistence import read_model
 from tests.cli.cli_helpers import QUICK
 
@@ -175,6 +176,12 @@ def test_a_column_without_a_name_is_told(run, tmp_path):
     result = run("fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless", *QUICK)
     assert "column 3 of" in result.out  # the first has pandas' row numbers, which nobody wants to be told of
     assert "has no name and is left out" in result.out
+
+
+def test_a_first_column_without_a_name_is_told_unless_it_numbers_the_rows(tmp_path):
+    for cells, places in ((range(120), []), (range(300, 60, -2), []), (["0.5", "7"] * 60, [1]), ([3] * 120, [1])):
+        simple().set_index(pd.Index(cells)).to_csv(tmp_path / "t.csv")
+        assert CsvTable(str(tmp_path / "t.csv")).nameless == places
 
 
 def test_the_row_of_a_bad_cell_is_that_of_the_file(run, tmp_path):

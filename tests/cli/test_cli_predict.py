@@ -42,7 +42,7 @@ def test_what_training_has_not_seen_is_counted(run, table, model, tmp_path):
     odd["grade"] = "new"
     odd.to_csv(tmp_path / "odd.csv", index=False)
     told = run("predict", model, tmp_path / "odd.csv", "-o", tmp_path / "out.csv", "--chunk-rows", 50).err
-    assert f"note: age: 5 of {odd['age'].count()} values are outside of " in told
+    assert f"note: age: 5 of {odd['age'].count()} values are outside of what training has seen, " in told
     assert "as 4711 is" in told
     assert "note: grade: 160 of 160 values are none of the model's choices, such as 'new': unknown to it" in told
     assert "note: age: 5 of" in run("evaluate", model, tmp_path / "odd.csv").err

@@ -178,3 +178,22 @@ def test_accents_may_be_characters_of_their_own(tmp_path):
     table = open_table(str(path), names=["größe", "farbe"])
     assert table.names == ["größe", "farbe"]
     assert key(table.read()["farbe"][0]) == "grün"
+
+
+def test_points_that_seem_to_separate_thousands_are_refused(tmp_path):
+    for separator in (";", ",", "\t"):
+        rows = [f"{cell}{separator}{i}" for i, cell in enumerate(["850", "1.250", "12.547", "", "7"])]
+        table = open_table(written(tmp_path, "\n".join([f"amount{separator}b", *rows])))
+        for read in (table.read, lambda table=table: next(table.chunks(2, {"amount", "b"}))):
+            with pytest.raises(TableError, match=r"'amount' has '1\.250', and whole numbers .* separate thousands"):
+                read()
+        assert len(table.read(["b"])) == 5
+        assert len(table.read(text=["amount"])) == 5
+
+
+@pytest.mark.parametrize(
+    "cells", [["850.000", "1.250", "12.547"], ["850", "1.25", "12.547", "7"], ["0", "1.250", "1.500"]]
+)
+def test_decimals_with_three_digits_are_read(tmp_path, cells):
+    table = open_table(written(tmp_path, "\n".join(["x,y", *(f"{cell},1" for cell in cells)])))
+    assert table.read()["x"].tolist() == [float(cell) for cell in cells]

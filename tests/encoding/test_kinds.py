@@ -311,3 +311,9 @@ def test_a_word_that_python_reads_as_no_number_is_no_number():
     assert feature(objects("Nan", "Nan")).kind == "category"
     with pytest.raises(TableError, match="'Nan' is not a number, but 2 of 3 values in this column are"):
         feature(objects("1", "2", "Nan"))
+
+
+def test_text_whose_points_seem_to_separate_thousands_is_refused():
+    with pytest.raises(TableError, match=r"row 1 .*'1\.250' looks like a number with separators of thousands"):
+        feature(objects("850", "1.250", "12.547", "7"))
+    assert feature(objects("850", "1.250", "12.5", "7")).kind == "number"

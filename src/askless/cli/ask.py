@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from askless.cli.console import count, interactive, make_console, say
+from askless.cli.errors import complain
 from askless.cli.parser import Commands, positive, text_help
 from askless.cli.rules import STOP_HELP, add_asking, asking
 
@@ -76,7 +77,13 @@ def run(args: argparse.Namespace) -> None:
     screen = _Screen(make_console())
     budget = model.max_features if args.budget is None else args.budget
     screen.say_limits(budget, model.stopping if how["stopping"] is None else how["stopping"])
-    screen.lead(Session(talk, model.encoder, wording))
+    session = Session(talk, model.encoder, wording)
+    screen.lead(session)
+    if session.unrecorded:
+        told = f"{session.unrecorded} not recorded: the input ended before the last part of the question"
+        if not interactive():
+            raise InterviewError(told)
+        complain(f"note: {told}")
     if screen.refused and not interactive():
         raise InterviewError(
             f"{count(screen.refused, 'line')} could not be used; later answers may have met other questions"

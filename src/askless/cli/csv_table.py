@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from askless.cli.chunks import Chunk
-from askless.encoding.cells import DECIMAL_COMMA, MISSING_TEXT, THOUSANDS, composed
+from askless.encoding.cells import DECIMAL_COMMA, MISSING_TEXT, THOUSANDS, composed, points_for_thousands
 from askless.exceptions import TableError
 
 if TYPE_CHECKING:
@@ -53,12 +53,14 @@ class CsvTable:
 
     @property
     def nameless(self) -> list[int]:
-        """The places, from 1 on, of columns without a name, but for the first, where programs write row numbers."""
-        return [place for place, name in enumerate(self._header[0], start=1) if not name and place > 1]
+        """The places, from 1 on, of columns without a name, but for the first where it holds row numbers."""
+        places = [place for place, name in enumerate(self._header[0], start=1) if not name]
+        return places[1:] if places[:1] == [1] and self._counts_rows() else places
 
     def read(self, columns: Collection[str] | None = None, text: Collection[str] = ()) -> pd.DataFrame:
         """The whole table, or those of the columns that it has; those in `text` are not turned into numbers."""
         kept = self.names if columns is None else [name for name in self.names if name in columns]
+        self._refuse_thousands(set(kept) - set(text))
         with open(self.path, "rb") as file, self._explained():
             frame: pd.DataFrame = self._parse(file, text, None, ())
         return self._with_points(frame[kept], text)
@@ -72,6 +74,7 @@ class CsvTable:
         """
         size = max(1, Path(self.path).stat().st_size)
         kept = [name for name in self.names if name in columns]
+        self._refuse_thousands(set(kept) - {*text, *keep})
         with open(self.path, "rb") as file:
             with self._explained():
                 reader = self._parse(file, {*text, *keep}, rows, keep)
@@ -144,6 +147,26 @@ class CsvTable:
                     f"({comma!r}): write numbers without separators of thousands"
                 )
         return frame.assign(**{str(name): words[name].map(_with_point) for name in words})
+
+    def _refuse_thousands(self, columns: Collection[str]) -> None:
+        """An error where points seem to separate thousands: as decimals they are read without a word."""
+        cells: dict[str, list[str]] = {}
+        for name, cell in self._first_cells(columns):
+            cells.setdefault(name, []).append(cell)
+        for name, written in cells.items():
+            if (cell := points_for_thousands(written)) is not None:
+                raise TableError(
+                    f"{self.path}: {name!r} has {cell!r}, and whole numbers of at most three digits beside it: the "
+                    "point seems to separate thousands; write numbers without it, or, if it is for decimals, all of "
+                    "them with it"
+                )
+
+    def _counts_rows(self) -> bool:
+        """Whether the first column holds whole numbers, all different in the first rows, as pandas writes them."""
+        with self._explained(), self._open_text() as file:
+            rows = csv.reader(islice(file, LOOK_AT), delimiter=self._header[1], skipinitialspace=True)
+            first = [row[0].strip() for row in rows if row][1:]
+        return all(map(str.isdecimal, first)) and len(set(first)) == len(first)
 
     def _decimal_comma(self, columns: Collection[str]) -> str | None:
         """A number with a decimal comma in the first rows of these columns."""

@@ -54,6 +54,12 @@ class Session:
         question = self.talk.question
         return None if question is None else question.parts[len(self._given)]
 
+    @property
+    def unrecorded(self) -> str:
+        """The parts of the present question that have a value already, and that they are; empty where none has."""
+        names = [name for name, value in self._given.items() if value is not None]
+        return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}" if names else ""
+
     def take(self, line: str) -> Reply:
         """Act on a line. Whatever cannot be understood is explained, and changes nothing."""
         words = line.strip()
@@ -86,16 +92,22 @@ class Session:
 
     def _later(self) -> Reply:
         self.talk.later()
-        self._given.clear()
-        return Reply("moved")
+        return Reply("moved", self._dropped())
 
     def _tell(self, assignment: str) -> Reply:
         feature, part, text = _assigned(assignment, self._encoder.schema)
         value = self._checked(feature, part, text)
         told = {**_answered(self.talk, feature), part.name: value} if feature.is_group else value
+        asked = self.talk.question
         self.talk.tell(feature.name, told)
-        self._given.clear()
-        return Reply("moved", _remark(part, value))
+        same = self.talk.question is not None and self.talk.question == asked
+        lost = "" if same else self._dropped()
+        return Reply("moved", "; ".join(filter(None, (_remark(part, value), lost))))
+
+    def _dropped(self) -> str:
+        """That parts of a question which was left before its end are not recorded; empty where there are none."""
+        lost, self._given = self.unrecorded, {}
+        return lost and f"{lost} not recorded: the question was left before its end"
 
     def _answer(self, text: str) -> Reply:
         question, part = self.talk.question, self.part

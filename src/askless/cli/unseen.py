@@ -102,7 +102,8 @@ class _Numbers:
         low, high = self._range
         if self.farthest <= high - low and self.outside <= MANY * self.values:
             return None
-        return f"{_of(self.outside, self.values)} outside of {low:g} to {high:g}, as {self.example:g} is"
+        some, seen = _of(self.outside, self.values), f"{low:g} to {high:g}"
+        return f"{some} outside of what training has seen, {seen}, as {self.example:g} is"
 
     @property
     def _range(self) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -36,6 +36,7 @@ __all__ = [
     "number",
     "parsed",
     "plain",
+    "points_for_thousands",
     "read_cells",
     "refusal",
     "shown",
@@ -46,6 +47,10 @@ DECIMAL_COMMA = re.compile(r"([-+]?\d+),(\d+)")
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}([.,' \u00a0\u202f])\d{3}(\1\d{3})*([.,]\d+)?")
 WITH_UNIT = re.compile(r"[-+]?[€$£¥]\s*[-+]?\d[\d.,]*|[-+]?\d[\d.,]*\s*[€$£¥%]")
 WITH_LETTERS = re.compile(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,4}(?:/[^\W\d_]{1,4})?)")  # 70 kg, 120mmHg, 5 mg/dl
+
+POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
+SHORT = re.compile(r"[-+]?[1-9]\d{0,2}")
+ENOUGH = 2  # different numbers of a kind, to tell how a column is written
 
 DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
 # After strip(). Words are small or in capitals, for "Na" is sodium; "None" may well be a category. Programs in C
@@ -116,6 +121,25 @@ def parsed(text: str) -> float | None:
     except ValueError:
         return None
     return None if "_" in text or value != value else value
+
+
+def points_for_thousands(texts: Iterable[str]) -> str | None:
+    """One of the texts in which a point seems to separate thousands, by what stands beside it; else None.
+
+    Whoever writes decimals as 1.250 writes 850.000, too, and not 850.
+
+    >>> points_for_thousands(["850", "1.250", "12.547", "7"]), points_for_thousands(["850", "1.250", "12.5", "7"])
+    ('1.250', None)
+    """
+    with_points, short = dict[str, None](), set[str]()  # in order
+    for text in texts:
+        if POINTS.fullmatch(text):
+            with_points[text] = None
+        elif SHORT.fullmatch(text):
+            short.add(text)
+        elif text != "0" and (parsed(text) is not None or DECIMAL_COMMA.fullmatch(text)):
+            return None
+    return next(iter(with_points)) if len(with_points) >= ENOUGH and len(short) >= ENOUGH else None
 
 
 def typed(text: str) -> float | None:

@@ -21,6 +21,7 @@ from askless.encoding.cells import (
     family,
     is_missing,
     parsed,
+    points_for_thousands,
     shown,
 )
 from askless.encoding.codec import PartCodec
@@ -37,14 +38,15 @@ UNIT = (
     "a number with a unit",
     "write the number alone, with a decimal point, or make the column a categorical one if it holds categories",
 )
+WITH_SEPARATORS = (
+    THOUSANDS,
+    "a number with separators of thousands",
+    "write it without them; where the comma is for decimals, with a decimal point",
+)
 DISGUISES = (
     (DATE, "a date", f"{DATE_ADVICE}, or leave the column out"),
     (MONTH, "a month", f"{DATE_ADVICE}, or leave the column out"),
-    (
-        THOUSANDS,
-        "a number with separators of thousands",
-        "write it without them; where the comma is for decimals, with a decimal point",
-    ),
+    WITH_SEPARATORS,
     (WITH_UNIT, *UNIT),
     (DECIMAL_COMMA, "a number with a decimal comma", "write it with a decimal point"),
 )
@@ -96,7 +98,11 @@ def _numbers_or_text(
     """The kind of a column with text in it: numbers if all of it spells numbers, and an error if most does."""
     other = [i for i, kind in families.items() if kind == "boolean" or (kind == "text" and parsed(cells[i]) is None)]
     if not other:
-        _warn_of_padded(name, [cells[i] for i, kind in families.items() if kind == "text"])
+        text = [i for i, kind in families.items() if kind == "text"]
+        if (cell := points_for_thousands(cells[i].strip() for i in text)) is not None:
+            first = next(i for i in text if cells[i].strip() == cell)
+            raise _looks_like(WITH_SEPARATORS, [first], cells, rows)
+        _warn_of_padded(name, [cells[i] for i in text])
         return "number"
     total, n_other = sum(counts[i] for i in families), sum(counts[i] for i in other)
     if 2 * n_other > total:
