@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from askless.cli.csv_table import CsvTable
+from askless.cli.remarks import rare_classes
 from askless.persistence import read_model
 from tests.cli.cli_helpers import QUICK
 
@@ -224,3 +225,20 @@ def test_advice_for_sixteen_bits(run, tmp_path):
     simple().to_csv(tmp_path / "t.csv", index=False, encoding="utf-16")
     words = ["fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless"]
     assert "iconv -f utf-16" in run(*words).complaint
+
+
+def test_classes_of_a_few_rows_are_told(run, tmp_path):
+    frame = simple().astype({"tall": object})
+    frame.loc[[3, 50], "tall"] = "giant"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    result = run("fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless", *QUICK)
+    assert "tall has classes of fewer than 5 rows: 'giant'. Next to nothing can be learned" in " ".join(
+        result.out.split()
+    )
+
+
+def test_classes_of_a_few_rows_are_told_where_others_have_more():
+    labels = pd.Series(["a"] * 9 + ["b"] * 5 + ["c"] * 4, name="y")
+    assert "'c'." in rare_classes(labels)
+    assert rare_classes(labels[:14]) is None
+    assert rare_classes(labels[-4:]) is None  # a table of a few rows has other troubles

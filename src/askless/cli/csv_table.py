@@ -151,10 +151,10 @@ class CsvTable:
     def _refuse_thousands(self, columns: Collection[str]) -> None:
         """An error where points seem to separate thousands: as decimals they are read without a word."""
         cells: dict[str, list[str]] = {}
-        for name, cell in self._first_cells(columns):
-            cells.setdefault(name, []).append(cell)
-        for name, written in cells.items():
-            if (cell := points_for_thousands(written)) is not None:
+        for name, text in self._first_cells(columns):
+            cells.setdefault(name, []).append(text)
+        for name, texts in cells.items():
+            if (cell := points_for_thousands(texts)) is not None:
                 raise TableError(
                     f"{self.path}: {name!r} has {cell!r}, and whole numbers of at most three digits beside it: the "
                     "point seems to separate thousands; write numbers without it, or, if it is for decimals, all of "

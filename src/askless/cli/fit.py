@@ -170,13 +170,17 @@ def _say_remarks(console: Console, job: _Job, args: argparse.Namespace) -> None:
     """Tell what looks odd in the table, unless it is too large to be looked through."""
     import pandas as pd
 
-    from askless.cli.remarks import remarks
+    from askless.cli.remarks import rare_classes, remarks
+    from askless.estimators import DynamicClassifier
 
+    y = pd.Series(job.rows.y, name=args.target)
+    if isinstance(job.estimator, DynamicClassifier) and (told := rare_classes(y)) is not None:
+        say(console, told)
     if isinstance(job.rows.X, pd.DataFrame):
         for remark in _remarks_on_lines(job.rows.X, args):
             say(console, remark)
         groups = (job.estimator.groups or {}).values()
-        for remark in remarks(job.rows.X, pd.Series(job.rows.y, name=args.target), list(groups)):
+        for remark in remarks(job.rows.X, y, list(groups)):
             say(console, remark)
 
 

@@ -12,11 +12,12 @@ from askless.cli.console import count, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["copied_columns", "remarks"]
+__all__ = ["copied_columns", "rare_classes", "remarks"]
 
 MANY = 50  # rows, from which on consecutive numbers are no coincidence
 FEW = 0.01  # of the rows: so many copies may be
 RARE = 10  # times as many copies as chance makes are no coincidence
+TOO_FEW = 5  # rows of a class
 FEWEST = 3  # rows with the same odd number, from which on it looks like a code
 
 
@@ -50,6 +51,20 @@ def remarks(frame: pd.DataFrame, y: pd.Series, together: Collection[Collection[s
             f"{y.name}, the target, is {code:g} in {rows}, far from its other values: --na {code:g} "
             "--drop-missing-target if that is none"
         )
+
+
+def rare_classes(y: pd.Series) -> str | None:
+    """A sentence on classes of so few rows that nothing is learned of them, and scores over classes mean little."""
+    from askless.hints import listed
+
+    counts = y.value_counts()
+    rare = counts[counts < TOO_FEW]
+    if rare.empty or len(rare) == len(counts):
+        return None
+    return (
+        f"{y.name} has classes of fewer than {TOO_FEW} rows: {listed(rare.index)}. Next to nothing can be learned of "
+        "them, and in a score that is a mean over classes, as AUROC is, they count as much as the others"
+    )
 
 
 def copied_columns(frame: pd.DataFrame) -> list[tuple[str, str]]:
