@@ -9,6 +9,7 @@ from typing import Any
 from askless.core import Interview
 from askless.service.answers import notes
 from askless.service.asking import leading, predicted, shares
+from askless.service.descriptions import Limits
 from askless.service.interviews import Live
 from askless.service.models import AskedPart, ServedModel
 from askless.service.rules import budget_of
@@ -62,13 +63,9 @@ def fields_of(
 
 def _field(part: AskedPart, name: str, alone: bool, value: str, error: str | None) -> Field:
     choices = tuple(shown_value(choice) for choice in part.part.choices or ())
-    low, high = part.valid
     typical = None
     if part.part.low is not None and part.part.high is not None:
         typical = f"usually {number_text(part.part.low)} to {number_text(part.part.high)}"
-    accepted = None
-    if low is not None and high is not None:
-        accepted = f"{number_text(low)} to {number_text(high)}"
     return Field(
         id=name,
         label=part.text,
@@ -78,10 +75,18 @@ def _field(part: AskedPart, name: str, alone: bool, value: str, error: str | Non
         choices=("Yes", "No") if part.kind == "boolean" else choices,
         tiles=part.kind == "boolean" or len(choices) <= MOST_TILES,
         typical=typical,
-        accepted=accepted,
+        accepted=_accepted(part.valid),
         value=value,
         error=error,
     )
+
+
+def _accepted(limits: Limits) -> str | None:
+    """The numbers that are accepted, in a few words."""
+    low, high = limits
+    if low is not None:
+        return f"{number_text(low)} " + ("or more" if high is None else f"to {number_text(high)}")
+    return None if high is None else f"{number_text(high)} or less"
 
 
 def interview_view(live: Live) -> dict[str, Any]:
