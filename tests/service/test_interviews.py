@@ -279,6 +279,32 @@ def test_memory_holds_the_latest_interviews_only(start, monkeypatch):
     assert there == [404, 404, 200, 200, 200]
 
 
+def test_the_figure_of_interviews_in_memory_falls_with_them(models):
+    async def come_and_go():
+        store, metrics = Store(None), Metrics()
+        interviews = Interviews(models, store, metrics, 30)
+        figures = []
+
+        def look():
+            figures.append(metrics.registry.get_sample_value("askless_interviews_in_memory"))
+
+        ids = [(await interviews.create(next(iter(models)), Terms())).id for _ in range(3)]
+        look()
+        await interviews.delete(ids[0])
+        look()
+        await store.delete(ids[1])  # as another process would
+        with pytest.raises(Problem, match="changed or deleted"):
+            await interviews.change(ids[1], Event("unknown"))
+        look()
+        interviews._retention = -1.0
+        await interviews.purge()
+        look()
+        store.close()
+        return figures
+
+    assert asyncio.run(come_and_go()) == [3, 2, 1, 0]
+
+
 def test_a_file_that_holds_something_else(models, tmp_path):
     from askless.service.store import Store
 

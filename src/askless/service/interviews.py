@@ -66,6 +66,7 @@ class Interviews:
         self._models, self._store, self._metrics = models, store, metrics
         self._retention = retention_days * DAY
         self._live: OrderedDict[str, Live] = OrderedDict()
+        metrics.live.set_function(lambda: len(self._live))
         self._begun = 0
 
     async def create(self, model: ServedModel, terms: Terms) -> Live:
@@ -139,7 +140,6 @@ class Interviews:
         self._live[live.id] = live
         while len(self._live) > IN_MEMORY:
             self._live.popitem(last=False)
-        self._metrics.live.set(len(self._live))
 
     def _replayed(self, kept: Kept) -> Live:
         model = self._models.find(kept.model)
