@@ -160,6 +160,38 @@ def test_later_again_goes_to_the_end():
     assert names(talk) == ["age", "pressure"]
 
 
+def test_later_of_another_feature_by_its_name():
+    talk = interview()
+    talk.later("pressure")
+    assert (talk.postponed, talk.question.name) == (("pressure",), "age")
+    talk.later("age")
+    talk.later("pressure")
+    assert talk.postponed == ("age", "pressure")
+    assert [(event.action, event.feature, event.cost) for event in talk.history][-1] == ("later", "pressure", 0.0)
+    talk.undo()
+    assert talk.postponed == ("pressure", "age")
+    assert names(talk) == ["sex", "smokes", "pressure", "age"]
+
+
+def test_later_of_the_question_by_its_name_is_later():
+    one, other = interview(), interview()
+    one.later()
+    other.later("age")
+    assert snapshot(one) == snapshot(other)
+
+
+def test_later_of_what_cannot_be_asked_changes_nothing():
+    talk = interview(known={"sex": "f"}, unavailable=["smokes"])
+    talk.answer(30)
+    before = snapshot(talk)
+    for name in ("age", "sex", "smokes"):
+        with pytest.raises(InterviewError, match=f"{name!r} cannot be asked"):
+            talk.later(name)
+    with pytest.raises(ValueError, match="did you mean 'age'"):
+        talk.later("agee")
+    assert snapshot(talk) == before
+
+
 def test_later_does_not_count_and_the_budget_still_holds():
     talk = interview(stopping=MaxFeatures(2))
     talk.later()

@@ -49,6 +49,19 @@ def test_answers_count_and_cost_and_what_was_known_does_not(service, fitted):
     assert told["question"]["name"] == talk.question.name
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"answers": {"age": 51}, "known": {"age": 51}}, "'age' is among the answers and was known before"),
+        ({"answers": {"age": 51}, "unknown": ["pain", "age"]}, "'age' is unknown, and among the answers"),
+        ({"answers": {}, "known": {"age": 51}, "unknown": ["age"]}, "'age' is unknown, and was known before"),
+    ],
+)
+def test_a_feature_is_said_once(service, body, words):
+    told = service.next(body)
+    assert (told.status_code, told.json()["error"]["message"]) == (409, words)
+
+
 def test_null_is_no_answer_and_the_error_says_what_is(service):
     told = service.next({"answers": {"age": None}})
     assert told.status_code == 422

@@ -6,7 +6,10 @@ import pytest
 
 from askless import load
 from askless.cli import main
+from askless.core import Part
+from askless.service.descriptions import Description, valid_range
 from askless.service.models import read_models
+from askless.service.views import fields_of
 from tests.cli.cli_helpers import GROUPS, QUICK, messy_frame
 from tests.service.conftest import running
 
@@ -100,3 +103,51 @@ def test_a_fit_refuses_before_it_trains(fit, tmp_path, capsys, descriptions, wor
     assert words in told
     assert told.count("\n") == 1
     assert not (tmp_path / "m.askless").exists()
+
+
+@pytest.mark.parametrize(
+    ("seen", "said", "limits"),
+    [
+        ((10, 50), {}, (0, 90)),
+        ((-10, 50), {}, (-70, 110)),
+        ((0, 50), {"low": 20}, (20, 100)),
+        ((100, 150), {"high": 400}, (50, 400)),
+        ((0, 50), {"low": 200}, (200, None)),  # the width once more ends at 100
+        ((0, 50), {"low": 100}, (100, None)),
+        ((100, 150), {"high": 40}, (0, 40)),  # the width once more begins at 50, and no number was negative
+        ((-50, -40), {"high": -80}, (None, -80)),
+        ((10, 50), {"high": -5}, (None, -5)),
+        ((-1.7e308, 1.7e308), {}, (None, None)),
+        ((0, 1.7e308), {}, (0, None)),
+        ((0, 1.7e308), {"high": 9}, (0, 9)),
+    ],
+)
+def test_described_limits_and_those_of_training_leave_numbers(seen, said, limits):
+    part = Part("age", "number", low=float(seen[0]), high=float(seen[1]))
+    assert valid_range(part, Description.of("age", said)) == limits
+
+
+@pytest.mark.parametrize("limit", [10**400, -(10**400), float("inf"), float("nan"), True, "5"])
+def test_a_limit_is_a_number(limit):
+    with pytest.raises(ValueError, match="'age': high is "):
+        Description.of("age", {"high": limit})
+
+
+def test_a_large_limit_can_be_shown(described, tmp_path):
+    given = tmp_path / "features.json"
+    given.write_text(json.dumps({"low": {"high": 10**30}}))
+    with running(read_models([str(described)], str(given))) as service:
+        features = {each["name"]: each for each in service.client.get("/api/models/ill").json()["features"]}
+    assert features["pressure"]["parts"][1]["high"] == 1e30
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [({"high": -1000}, "-1000 or less is accepted"), ({"low": 1000}, "1000 or more is accepted"), ({}, " to ")],
+)
+def test_the_page_shows_a_single_limit(described, tmp_path, said, words):
+    given = tmp_path / "features.json"
+    given.write_text(json.dumps({"low": said}))
+    model = next(iter(read_models([str(described)], str(given))))
+    fields = fields_of(model, model.schema.index("pressure"))
+    assert words in f"{fields[1].accepted} is accepted"

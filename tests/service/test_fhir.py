@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from askless.persistence import read_model
-from askless.service.fhir.codes import is_loinc, is_ucum
+from askless.service.fhir.codes import UCUM, is_loinc, is_ucum
 from askless.service.fhir.resources import _identifier
 from tests.service.fhir_checks import ADAPTIVE, check, walk
 
@@ -220,6 +220,31 @@ def test_answers_that_do_not_fit(service, canonical, answer):
     assert "31337" not in str(outcome)
     (place,) = outcome["issue"][0]["expression"]
     assert re.fullmatch(r"[A-Za-z]+(\.[A-Za-z]+)*", place), place  # a simple FHIRPath
+
+
+@pytest.mark.parametrize(
+    ("quantity", "words"),
+    [
+        ({"code": "mo"}, "'age' is expected as a number without a unit, not in mo"),
+        ({"unit": "a"}, "'age' is expected as a number without a unit, not in a"),
+        ({"unit": "31337 months"}, "'age' is expected as a number without a unit"),
+        ({"code": "31337"}, "'age' is expected as a number without a unit"),
+        ({"code": "1", "system": "urn:others"}, "'age' is expected as a number without a unit"),
+        ({"unit": ["1"]}, "'age' is expected as a number without a unit"),
+    ],
+)
+def test_a_unit_where_the_model_describes_none(service, quantity, words):
+    """40 months are not 40 of whatever training had."""
+    resource = begun(service.client.get("/fhir/Questionnaire/score").json()["url"])
+    resource["item"] = [{"linkId": "1", "answer": [{"valueQuantity": {"value": 40, **quantity}}]}]
+    assert ask(service, resource, 422)["issue"][0]["diagnostics"] == words
+
+
+@pytest.mark.parametrize("quantity", [{}, {"code": "1"}, {"unit": "1"}, {"code": "1", "system": UCUM}])
+def test_no_unit_where_the_model_describes_none(service, quantity):
+    resource = begun(service.client.get("/fhir/Questionnaire/score").json()["url"])
+    resource["item"] = [{"linkId": "1", "answer": [{"valueQuantity": {"value": 40, **quantity}}]}]
+    assert ask(service, resource)["item"][0]["answer"] == [{"valueDecimal": 40}]
 
 
 def test_two_items_for_one_question(service, canonical):

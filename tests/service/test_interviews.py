@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from askless.core import interview as interview_module
 from askless.persistence import read_model
 from askless.service.asking import Terms
 from askless.service.descriptions import Description
@@ -17,7 +18,7 @@ from askless.service.errors import Problem
 from askless.service.interviews import Interviews
 from askless.service.metrics import Metrics
 from askless.service.models import Models, ServedModel
-from askless.service.store import Store
+from askless.service.store import Event, Store
 
 
 def create(service, model="triage", **terms):
@@ -170,6 +171,55 @@ def test_resumed_after_a_restart(models, tmp_path):
         change(service, told["id"], "unknown")
 
 
+def happened(talk):
+    """All that events alone decide."""
+    lines = [(event.action, event.feature, event.value, event.cost, event.prediction) for event in talk.history]
+    return lines, talk.count, talk.cost, talk.prediction, talk.postponed
+
+
+async def lead(interviews, model):
+    """An interview with every kind of event, and where it stood after each but the last."""
+    live = await interviews.create(model, Terms(known={"sex": "male"}, unavailable=("troponin",)))
+    stood = []
+    for action in ("answer", "later", "unknown", "undo", "answer", "tell", "later", "unknown", "answer"):
+        stood.append(happened(live.talk))
+        event = Event(action)
+        if action == "answer":
+            name = live.talk.question.name
+            event = Event(action, name, example(model.questions[model.schema.index(name)]))
+        live = await interviews.change(live.id, Event("tell", "age", 51) if action == "tell" else event)
+    return live, stood
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_what_was_asked_stays_where_the_model_chooses_in_another_way(models, tmp_path, monkeypatch, agrees):
+    """Another processor may break a tie in another way; here every choice is another."""
+    model = next(iter(models))
+
+    def otherwise(choose):
+        return lambda scores, ceiling: choose(-scores, ceiling)
+
+    async def lead_and_resume():
+        store = Store(str(tmp_path / "kept.db"))
+        live, stood = await lead(Interviews(models, store, Metrics(), 30), model)
+        if not agrees:
+            for name in ("choose", "pick_best"):
+                monkeypatch.setattr(interview_module, name, otherwise(getattr(interview_module, name)))
+        interviews = Interviews(models, store, Metrics(), 30)
+        again = await interviews.find(live.id)
+        assert happened(again.talk) == happened(live.talk)
+        assert (again.to_json() == live.to_json()) is agrees  # the question is another where the model is
+        refused = Event("unknown", "age")
+        with pytest.raises(Problem, match="not the one that was answered"):  # what comes now is compared
+            await interviews.change(live.id, refused)
+        for before in (stood[8], stood[7]):
+            again = await interviews.change(live.id, Event("undo"))
+            assert happened(again.talk) == before
+        store.close()
+
+    asyncio.run(lead_and_resume())
+
+
 def test_another_version_of_the_model_does_not_go_on(models, tmp_path):
     from tests.service.conftest import running
 
@@ -227,6 +277,32 @@ def test_memory_holds_the_latest_interviews_only(start, monkeypatch):
     ids = [create(service)["id"] for _ in range(5)]
     there = [service.client.get(f"/api/interviews/{each}").status_code for each in ids]
     assert there == [404, 404, 200, 200, 200]
+
+
+def test_the_figure_of_interviews_in_memory_falls_with_them(models):
+    async def come_and_go():
+        store, metrics = Store(None), Metrics()
+        interviews = Interviews(models, store, metrics, 30)
+        figures = []
+
+        def look():
+            figures.append(metrics.registry.get_sample_value("askless_interviews_in_memory"))
+
+        ids = [(await interviews.create(next(iter(models)), Terms())).id for _ in range(3)]
+        look()
+        await interviews.delete(ids[0])
+        look()
+        await store.delete(ids[1])  # as another process would
+        with pytest.raises(Problem, match="changed or deleted"):
+            await interviews.change(ids[1], Event("unknown"))
+        look()
+        interviews._retention = -1.0
+        await interviews.purge()
+        look()
+        store.close()
+        return figures
+
+    assert asyncio.run(come_and_go()) == [3, 2, 1, 0]
 
 
 def test_a_file_that_holds_something_else(models, tmp_path):

@@ -110,6 +110,62 @@ def test_a_group_and_choices(service):
     assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == "male"
 
 
+def entries(page):
+    """What a form sends if nobody changes it."""
+    inputs = re.findall(r'<input [^>]*name="(part-\d+)"[^>]*>', page)
+    assert inputs
+    sent = dict(re.findall(r'<input id="part-\d+" name="(part-\d+)"[^>]* value="([^"]*)"', page))
+    chosen = re.findall(r'<input type="radio" name="(part-\d+)" value="(\d+)" checked>', page)
+    return {name: html.unescape(value) for name, value in {**sent, **dict(chosen)}.items()}
+
+
+VALUES = {
+    "blood pressure": {"systolic": 150, "diastolic": 95.0625},
+    "temperature": 37.123456789012,
+    "age": 51.0,
+    "complaint": "injury",
+    "sex": "female",
+    "heart disease": True,
+    "face, arm or speech sign": False,
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_correction_begins_with_what_was_said(service, models, name):
+    path, index = begun(service), str(models.find("triage").schema.index(name))
+    empty = entries(service.client.get(f"{path}/tell?feature={index}").text)
+    assert not any(empty.values())
+    told = {"feature": name, "value": VALUES[name]}
+    assert service.client.post(f"/api{path}/tell", json=told).status_code == 200
+    sent = entries(service.client.get(f"{path}/tell?feature={index}").text)
+    assert act(service, path, "tell", feature=index, **sent).status_code == 303
+    assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == VALUES[name]
+
+
+def test_a_correction_of_one_part_keeps_the_others(service, models):
+    path, index = begun(service), str(models.find("triage").schema.index("blood pressure"))
+    walk_to(service, path, "blood pressure")
+    act(service, path, "answer", **{"part-0": "150", "part-1": "95"})
+    sent = entries(service.client.get(f"{path}/tell?feature={index}").text)
+    assert sent == {"part-0": "150", "part-1": "95"}
+    act(service, path, "tell", feature=index, **sent | {"part-0": "151"})
+    assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == {"systolic": 151, "diastolic": 95}
+    sent = entries(service.client.get(f"{path}/tell?feature={index}").text)
+    assert sent["part-0"] == "151"  # the last that was said
+    wrong = act(service, path, "tell", feature=index, **{"part-0": "<b>", "part-1": ""})
+    assert entries(wrong.text) == {"part-0": "<b>", "part-1": ""}  # as it was sent
+    assert "<b>" not in wrong.text
+
+
+def test_what_was_not_known_is_corrected_in_an_empty_form(service, models):
+    path = begun(service)
+    index = models.find("triage").schema.index(asked(service, path))
+    act(service, path, "later")
+    act(service, path, "undo")
+    act(service, path, "unknown")
+    assert not any(entries(service.client.get(f"{path}/tell?feature={index}").text).values())
+
+
 def test_sent_twice_counts_once(service):
     path = begun(service)
     walk_to(service, path, "age")

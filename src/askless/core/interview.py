@@ -173,9 +173,7 @@ class Interview:
             raise InterviewError(f"the answers are {values!r}; give a mapping from features to values")
         encoded = []
         for name, value in values.items():
-            index = self._schema.index(name)
-            if not self._now.ceiling[index] > 0.0:
-                raise InterviewError(f"{name!r} cannot be asked: it was asked before, or is unavailable; use tell")
+            index = self._open(name)
             encoded.append((index, None if value is None else self._codec.encode_answer(index, value), value))
         prices = self._prices_together([index for index, _, _ in encoded])
         for (index, columns, value), price in zip(encoded, prices, strict=True):
@@ -186,9 +184,9 @@ class Interview:
         index = self._asked()
         self._advance("unknown", index, None, None, self._prices(self._now)[index])
 
-    def later(self) -> None:
-        """Postpone the question until nothing else is left to ask."""
-        index, now = self._asked(), self._now
+    def later(self, name: str | None = None) -> None:
+        """Postpone the question, or the feature of that name, until nothing else is left to ask."""
+        index, now = self._asked() if name is None else self._open(name), self._now
         postponed = (*(i for i in now.postponed if i != index), index)
         happened = ("later", index, None, 0.0)
         same = now.state, now.output, now.count, now.spent, now.ceiling, now.left
@@ -250,6 +248,13 @@ class Interview:
         if pick < 0:
             raise InterviewError(f"the interview is done ({self.stop_reason}); there is no question to answer")
         return pick
+
+    def _open(self, name: str) -> int:
+        """The position of a feature that may still be asked."""
+        index = self._schema.index(name)
+        if not self._now.ceiling[index] > 0.0:
+            raise InterviewError(f"{name!r} cannot be asked: it was asked before, or is unavailable; use tell")
+        return index
 
     def _prices(self, now: Moment) -> list[float]:
         """(features,) the price of each feature, if it came next."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from askless.encoding.cells import key, typed
+from askless.encoding.cells import typed
 from askless.hints import did_you_mean, listed
 from askless.service.descriptions import limits_text, within
 from askless.service.errors import invalid
@@ -85,17 +85,15 @@ _FITS: dict[str, Callable[[AskedPart, Any], bool]] = {
 
 
 def value_of_text(part: AskedPart, text: str, where: str) -> Any:
-    """What a form's field means; a decimal comma is a point."""
+    """What a form's field for a number or a boolean means; a decimal comma is a point."""
     text = text.strip()
     value: Any
     if part.kind == "number":
         number = typed(text)
         whole = number is not None and math.isfinite(number) and number.is_integer() and abs(number) < 2**53
         value = int(number) if whole and number is not None else number
-    elif part.kind == "boolean":
-        value = {**dict.fromkeys(YES, True), **dict.fromkeys(NO, False)}.get(text.casefold())
     else:
-        value = next((choice for choice in part.part.choices or () if key(choice) == key(text)), None)
+        value = {**dict.fromkeys(YES, True), **dict.fromkeys(NO, False)}.get(text.casefold())
     return _checked(part, value, where)
 
 

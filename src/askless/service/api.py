@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,21 @@ def next_question(model: ServedModel, body: Any) -> dict[str, Any]:
     terms = read_terms(model, data)
     talk = begin(model, terms)
     unknown = checked_names(model, data.get("unknown", []), "unknown")
-    for name in answers.keys() & terms.known.keys():
-        raise conflict(f"{name!r} is among the answers and was known before")
-    talk.record(answers | {name: None for name in unknown if name not in answers})
+    _check_said_once(answers, unknown, terms.known)
+    talk.record(answers | dict.fromkeys(unknown))
     remarks = [note for name, answer in (terms.known | answers).items() for note in notes(model, name, answer)]
     return {**standing(model, talk), "notes": remarks}
+
+
+def _check_said_once(answers: Collection[str], unknown: Collection[str], known: Collection[str]) -> None:
+    """Refuse a feature that is in two of the three."""
+    for name in answers:
+        if name in known:
+            raise conflict(f"{name!r} is among the answers and was known before")
+    for name in unknown:
+        if name in answers or name in known:
+            other = "among the answers" if name in answers else "was known before"
+            raise conflict(f"{name!r} is unknown, and {other}")
 
 
 def read_records(request: Request) -> list[Any]:

@@ -24,6 +24,7 @@ Plain = Mapping[str, Mapping[str, Any]]
 """Descriptions by name, as JSON holds them."""
 Limits = tuple[float | None, float | None]
 """The lowest and the highest number that is accepted; None for no limit."""
+LIMITS = ("low", "high")  # the fields of a description that are numbers
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ class Description:
         for key, value in data.items():
             if key not in known:
                 raise ValueError(f"{name!r}: there is no {key!r}{did_you_mean(key, known)}")
-            number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-            if not (number if key in ("low", "high") else isinstance(value, str) and value.strip()):
+            if not (_is_limit(value) if key in LIMITS else isinstance(value, str) and value.strip()):
                 raise ValueError(f"{name!r}: {key} is {value!r}")
-        made = cls(**data)
+        values: dict[str, Any] = {key: _plain(value) if key in LIMITS else value for key, value in data.items()}
+        made = cls(**values)
         if made.loinc is not None and not is_loinc(made.loinc):
             raise ValueError(f"{name!r}: {made.loinc!r} is no LOINC code (its check digit is part of it)")
         if made.unit is not None and not is_ucum(made.unit):
@@ -57,6 +58,19 @@ class Description:
         if made.low is not None and made.high is not None and not made.low < made.high:
             raise ValueError(f"{name!r}: low is {made.low}, which is not below high, {made.high}")
         return made
+
+
+def _is_limit(value: Any) -> bool:
+    """Whether a value is a number that a float can hold."""
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer of more than 308 digits
+        return False
+
+
+def _plain(limit: float) -> float:
+    """A limit that JSON can carry: a larger whole number than 64 bits hold is a float."""
+    return limit if abs(limit) < 2**53 else float(limit)
 
 
 def read_descriptions(path: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -100,13 +114,18 @@ def limits_text(limits: Limits) -> str:
 def valid_range(part: Part, description: Description) -> Limits:
     """The numbers that are accepted: as described, else the training range and its width once more on either side.
 
-    Where training has seen no negative number, none is accepted.
+    Where training has seen no negative number, none is accepted. A limit that would leave nothing beside the one that
+    is described, or that no number can pass, is none.
     """
     if part.low is None or part.high is None:
         return description.low, description.high
+    bottom = -math.inf if description.low is None else description.low
+    top = math.inf if description.high is None else description.high
     width = (part.high - part.low) or max(abs(part.low), 1.0)
-    low = part.low - width if description.low is None else description.low
-    high = part.high + width if description.high is None else description.high
-    if description.low is None and part.low >= 0.0:
-        low = max(low, 0.0)
-    return low, high
+    low, high = part.low - width, part.high + width
+    if part.low >= 0.0:
+        low = max(low, 0.0) if low < top else 0.0
+    return (
+        (low if -math.inf < low < top else None) if description.low is None else description.low,
+        (high if bottom < high < math.inf else None) if description.high is None else description.high,
+    )

@@ -66,6 +66,7 @@ class Interviews:
         self._models, self._store, self._metrics = models, store, metrics
         self._retention = retention_days * DAY
         self._live: OrderedDict[str, Live] = OrderedDict()
+        metrics.live.set_function(lambda: len(self._live))
         self._begun = 0
 
     async def create(self, model: ServedModel, terms: Terms) -> Live:
@@ -139,7 +140,6 @@ class Interviews:
         self._live[live.id] = live
         while len(self._live) > IN_MEMORY:
             self._live.popitem(last=False)
-        self._metrics.live.set(len(self._live))
 
     def _replayed(self, kept: Kept) -> Live:
         model = self._models.find(kept.model)
@@ -147,7 +147,7 @@ class Interviews:
             raise conflict("the interview was led by another version of its model, which is not served any more")
         talk = begin(model, Terms.from_json(kept.terms))
         for event in kept.events:
-            apply(model, talk, event, accepted=True)
+            apply_again(talk, event)
         return Live(kept.id, model, talk, len(kept.events), kept.created)
 
     @staticmethod
@@ -158,15 +158,12 @@ class Interviews:
             raise Problem(503, "interviews cannot be kept at the moment; try again") from None
 
 
-def apply(model: ServedModel, talk: Interview, event: Event, *, accepted: bool = False) -> Event:
-    """Change an interview; returns the event with the name of the question that it concerned.
-
-    What was `accepted` once is not refused later, when a file of descriptions allows for other numbers.
-    """
+def apply(model: ServedModel, talk: Interview, event: Event) -> Event:
+    """Change an interview; returns the event with the name of the question that it concerned."""
     question = talk.question
 
     def value(index: int) -> Any:
-        return event.value if accepted else checked_answer(model, index, event.value, "value")
+        return checked_answer(model, index, event.value, "value")
 
     if event.action == "tell":
         if event.feature is None:
@@ -188,3 +185,25 @@ def apply(model: ServedModel, talk: Interview, event: Event, *, accepted: bool =
     except InterviewError as error:
         raise conflict(str(error)) from None
     return Event(event.action, question.name if question else None, event.value)
+
+
+def apply_again(talk: Interview, event: Event) -> None:
+    """Apply an event that was accepted once, and is not refused later: to the feature that it names.
+
+    Another machine may choose another of two questions that are worth the same, and another file of descriptions may
+    allow for other numbers.
+    """
+    name = event.feature
+    try:
+        if event.action == "undo":
+            talk.undo()
+        elif name is None:
+            raise conflict("the interview has an event that names no feature")
+        elif event.action == "tell":
+            talk.tell(name, event.value)
+        elif event.action == "later":
+            talk.later(name)
+        else:
+            talk.answers({name: event.value if event.action == "answer" else None})
+    except InterviewError as error:
+        raise conflict(str(error)) from None

@@ -22,7 +22,7 @@ from askless.service.models import Models, ServedModel
 from askless.service.security import COOKIE, session_of, token_fits
 from askless.service.settings import Settings
 from askless.service.store import Event
-from askless.service.views import fields_of, interview_view
+from askless.service.views import earlier_entries, fields_of, interview_view
 
 __all__ = ["Pages", "error_page", "page_routes"]
 
@@ -210,7 +210,9 @@ def _tell(
     errors: dict[str, str] | None = None,
     status: int = 200,
 ) -> HTMLResponse:
-    fields = fields_of(live.model, index, form, errors)
+    """The form of a feature: as it was sent, or with what was said before, since a tell replaces all of it."""
+    entries = earlier_entries(live.model, live.talk, index) if form is None else form
+    fields = fields_of(live.model, index, entries, errors)
     return PAGES.show("tell.html", status, view=interview_view(live), index=index, fields=fields, features=[])
 
 

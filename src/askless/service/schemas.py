@@ -190,7 +190,7 @@ def next_schema(model: ServedModel) -> Schema:
     schema = terms_schema(
         model,
         answers={**answers_schema(model), "description": "Questions asked so far, and their answers, in order."},
-        unknown={**names, "description": "Questions that were asked in vain. An answer counts more."},
+        unknown={**names, "description": "Questions that were asked in vain; none of the `answers`, nor `known`."},
     )
     schema["required"] = ["answers"]
     return schema

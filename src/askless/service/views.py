@@ -9,11 +9,12 @@ from typing import Any
 from askless.core import Interview
 from askless.service.answers import notes
 from askless.service.asking import leading, predicted, shares
+from askless.service.descriptions import Limits
 from askless.service.interviews import Live
 from askless.service.models import AskedPart, ServedModel
 from askless.service.rules import budget_of
 
-__all__ = ["Field", "Line", "fields_of", "interview_view", "number_text", "shown_value"]
+__all__ = ["Field", "Line", "earlier_entries", "fields_of", "interview_view", "number_text", "shown_value"]
 
 MOST_CLASSES = 6  # with a bar and a line of their own
 MOST_TILES = 12  # choices; a longer list folds
@@ -60,15 +61,37 @@ def fields_of(
     ]
 
 
+def earlier_entries(model: ServedModel, talk: Interview, index: int) -> dict[str, str]:
+    """What was said last of a feature, as the fields of its form; empty where nothing was."""
+    name = model.schema.features[index].name
+    values = [event.value for event in talk.history if event.feature == name and event.action != "later"]
+    given = _by_part(model, index, values[-1] if values else None)
+    return {
+        f"part-{i}": _entry(part, given[part.name])
+        for i, part in enumerate(model.parts[index])
+        if given.get(part.name) is not None
+    }
+
+
+def _entry(part: AskedPart, value: Any) -> str:
+    """A value as a form holds it: a number to its last digit, a choice by its place."""
+    if part.kind == "category":
+        return str((part.part.choices or ()).index(value))
+    if part.kind == "boolean":
+        return "0" if value else "1"
+    return repr(value).removesuffix(".0")
+
+
+def _by_part(model: ServedModel, index: int, value: Any) -> Mapping[str, Any]:
+    """The values of a feature's parts."""
+    return value if isinstance(value, Mapping) else {model.parts[index][0].name: value}
+
+
 def _field(part: AskedPart, name: str, alone: bool, value: str, error: str | None) -> Field:
     choices = tuple(shown_value(choice) for choice in part.part.choices or ())
-    low, high = part.valid
     typical = None
     if part.part.low is not None and part.part.high is not None:
         typical = f"usually {number_text(part.part.low)} to {number_text(part.part.high)}"
-    accepted = None
-    if low is not None and high is not None:
-        accepted = f"{number_text(low)} to {number_text(high)}"
     return Field(
         id=name,
         label=part.text,
@@ -78,10 +101,18 @@ def _field(part: AskedPart, name: str, alone: bool, value: str, error: str | Non
         choices=("Yes", "No") if part.kind == "boolean" else choices,
         tiles=part.kind == "boolean" or len(choices) <= MOST_TILES,
         typical=typical,
-        accepted=accepted,
+        accepted=_accepted(part.valid),
         value=value,
         error=error,
     )
+
+
+def _accepted(limits: Limits) -> str | None:
+    """The numbers that are accepted, in a few words."""
+    low, high = limits
+    if low is not None:
+        return f"{number_text(low)} " + ("or more" if high is None else f"to {number_text(high)}")
+    return None if high is None else f"{number_text(high)} or less"
 
 
 def interview_view(live: Live) -> dict[str, Any]:
@@ -153,7 +184,7 @@ def _history(model: ServedModel, talk: Interview) -> list[dict[str, Any]]:
 
 
 def _answer_text(model: ServedModel, index: int, value: Any) -> str:
-    given = value if isinstance(value, Mapping) else {model.parts[index][0].name: value}
+    given = _by_part(model, index, value)
     texts = []
     for part in model.parts[index]:
         if given.get(part.name) is None:

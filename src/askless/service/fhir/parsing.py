@@ -10,7 +10,7 @@ from typing import Any
 from askless.hints import did_you_mean
 from askless.service.answers import checked_answer
 from askless.service.errors import Problem, invalid, not_found
-from askless.service.fhir.codes import UCUM
+from askless.service.fhir.codes import UCUM, is_ucum
 from askless.service.fhir.items import RESULT, code_of, feature_link, part_link
 from askless.service.models import AskedPart, Models, ServedModel
 
@@ -25,6 +25,8 @@ RESPONSE = (*RESOURCE, "identifier", "basedOn", "partOf", "questionnaire", "stat
 ITEM = (*ELEMENT, "linkId", "definition", "text", "answer", "item")
 VALUES = ("valueDecimal", "valueInteger", "valueBoolean", "valueString", "valueQuantity", "valueCoding")
 CANONICAL = re.compile(r"(?:^|/)Questionnaire/([A-Za-z0-9\-.]{1,64})(?:\|.*)?$")
+
+DIGIT_OR_NOTE = re.compile(r"[\d{]")  # in a unit
 
 
 @dataclass
@@ -192,15 +194,24 @@ def _value(model: ServedModel, index: int, place: int, answer: Mapping[str, Any]
 
 
 def _quantity(part: AskedPart, quantity: Any) -> Any:
-    """A quantity's number, if its unit is ours or none; by its code, or where it has none by how it is written."""
+    """A quantity's number, if its unit is ours or none; by its code, or where it has none by how it is written.
+
+    Where the model describes no unit, the only one that fits is UCUM's 1.
+    """
     if not isinstance(quantity, dict):
         return quantity
     if quantity.get("comparator") is not None:
         raise invalid(f"{part.name!r} takes a number, not a bound", "valueQuantity.comparator")
     ours, unit = part.description.unit, quantity.get("code", quantity.get("unit"))
-    if ours is not None and unit is not None and (unit != ours or quantity.get("system", UCUM) != UCUM):
-        raise invalid(f"{part.name!r} is expected in {ours}", "valueQuantity")
+    if unit is not None and (unit != (ours or "1") or quantity.get("system", UCUM) != UCUM):
+        expected = "as a number without a unit" if ours is None else f"in {ours}"
+        raise invalid(f"{part.name!r} is expected {expected}{_other_unit(unit)}", "valueQuantity")
     return quantity.get("value")
+
+
+def _other_unit(unit: Any) -> str:
+    """The unit that was given, for the end of a sentence; other text may be an answer, which is never repeated."""
+    return f", not in {unit}" if isinstance(unit, str) and is_ucum(unit) and not DIGIT_OR_NOTE.search(unit) else ""
 
 
 def _choice(part: AskedPart, code: Any) -> Any:
