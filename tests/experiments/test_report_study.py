@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from askless.experiments.report.figures import heat_figure
 from askless.experiments.report.grids import lead_grid, resource_grid, score_grid
 from askless.experiments.report.kinds import KINDS
 from askless.experiments.report.leads import leads_over, standing
@@ -79,6 +80,18 @@ def test_the_same_data_cut_differently_is_told_apart():
     results = [result(curve=(0.5, 0.6)), result(curve=(0.5, 0.6, 0.7)), result("other", dataset_options={"n": 9})]
     names = [subject.name for subject in collect(results).subjects]
     assert names == ["made [max_features=1]", "made [max_features=2]", "other (n=9)"]
+
+
+def test_questions_are_counted_by_name():
+    """A column that is empty in the training rows of one split is no feature there, and the others move up."""
+    results = [
+        result(seed=0, features=("age", "sex", "weight"), order=np.tile([1, 2], (50, 1))),
+        result(seed=1, features=("age", "rare", "sex", "weight"), order=np.tile([2, -1], (50, 1))),
+    ]
+    (subject,) = collect(results).subjects
+    ax = heat_figure(subject.entries["greedy"]).axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["sex", "weight"]
+    assert ax.collections[0].get_array().tolist() == [[1.0, 1.0], [0.0, 0.5]]
 
 
 def test_long_options_are_counted_in_a_name():
