@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from askless.experiments.report.figures import heat_figure
+from askless.experiments.report.frames import frames
 from askless.experiments.report.grids import lead_grid, resource_grid, score_grid
 from askless.experiments.report.kinds import KINDS
 from askless.experiments.report.leads import leads_over, standing
@@ -80,6 +81,19 @@ def test_the_same_data_cut_differently_is_told_apart():
     results = [result(curve=(0.5, 0.6)), result(curve=(0.5, 0.6, 0.7)), result("other", dataset_options={"n": 9})]
     names = [subject.name for subject in collect(results).subjects]
     assert names == ["made [max_features=1]", "made [max_features=2]", "other (n=9)"]
+
+
+def test_everything_asked_may_end_at_another_number_in_each_run():
+    """With gaps, how much there is to ask depends on the test rows."""
+    results = [
+        result(method="all_features", curve=(0.5, 0.6, 0.7, 0.9), max_features=2, seed=0),
+        result(method="all_features", curve=(0.5, 0.6, 0.7, 0.8, 0.7), max_features=2, seed=1),
+    ]
+    (subject,) = collect(results).subjects
+    entry = subject.entries["all_features"]
+    assert subject.scores["all_features"].mean == pytest.approx(0.8)
+    assert (entry.budgets.tolist(), entry.curves("auroc").tolist()) == ([4], [[0.9], [0.7]])
+    assert len(frames(collect(results), None, {})["curves.csv"]) == 4  # cost, auroc, accuracy, log loss
 
 
 def test_questions_are_counted_by_name():
