@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,9 @@ from askless.experiments.board import Board
 from askless.experiments.folder import Folder
 from askless.experiments.locks import take_lock
 from askless.experiments.results import read_results, result_path
-from askless.experiments.runner import run_tasks
+from askless.experiments.runner import check_tables, run_tasks
+from askless.experiments.running import load_table
+from askless.experiments.task import ExperimentError, Task
 from tests.experiments.fake_worker import COMMAND, fake_result, fake_task, ran
 
 RUNNER = """
@@ -157,6 +160,24 @@ def test_a_corrupt_result_is_set_aside_and_run_again(damage, tmp_path):
     assert path.with_name(path.name + ".corrupt").read_bytes() == content
 
 
+def test_every_split_is_checked_before_anything_runs():
+    task = Task(dataset="wine", method="random", max_features=3)
+    check_tables([task])
+    for share in ("test_fraction", "validation_fraction"):
+        with pytest.raises(ExperimentError, match="178 rows are too few"):
+            check_tables([task, replace(task, **{share: 0.001})])
+
+
+def test_a_table_is_loaded_once_for_all_its_splits(monkeypatch):
+    loaded = []
+    monkeypatch.setattr(
+        "askless.experiments.running.load_table", lambda task: loaded.append(task) or load_table(task)
+    )
+    task = Task(dataset="wine", method="random", max_features=3)
+    check_tables([task, replace(task, test_fraction=0.3), replace(task, split_seed=4)])
+    assert len(loaded) == 1
+
+
 def test_a_full_disk_ends_the_run_with_one_line(tmp_path):
     with pytest.raises(OSError, match="the disk is full; make room") as stop:
         run([fake_task("full"), fake_task(seconds=30)], tmp_path)
@@ -201,6 +222,7 @@ def test_the_processes_of_a_killed_runner_end_too(tmp_path):
     runner = start(tmp_path, 30, 2)
     wait_for(lambda: len(ran(tmp_path)) == 2)
     children = subprocess.run(["pgrep", "-P", str(runner.pid)], capture_output=True, text=True).stdout.split()
+    assert len(children) == 2
     runner.kill()
     runner.communicate()
     wait_for(lambda: not any(os.path.exists(f"/proc/{child}") for child in children))
