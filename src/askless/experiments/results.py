@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import os
 import warnings
 import zlib
@@ -33,7 +34,8 @@ __all__ = [
 
 FORMAT = 1
 NOTHING = {"uint8": 255, "uint16": 65535}  # stands for -1
-LARGEST_HALF = 65_000.0  # of half precision, nearly
+TOP_HALF = 15  # losses are kept below 2 to this power, half of what half precision reaches
+LOWEST_SCALE = -1022  # the least power of two that a float holds to the last digit
 PARTS = ("task", "versions", "data", "curves", "per_case", "order", "summary", "measured")
 
 
@@ -135,10 +137,13 @@ def unpack_order(result: dict[str, Any]) -> np.ndarray:
 
 
 def pack_loss(loss: np.ndarray) -> dict[str, Any]:
-    """(n, budgets) losses; they are divided by `scale`, a power of two, where half precision does not reach."""
-    scale = 1.0
-    while float(loss.max(initial=0.0)) / scale > LARGEST_HALF:
-        scale *= 2.0
+    """(n, budgets) losses, divided by `scale`: a power of two that makes the best of half precision.
+
+    The largest one comes to lie just below 32,768, so that none is too large and few are too small.
+    """
+    largest = float(np.max(loss, initial=0.0, where=np.isfinite(loss)))
+    power = math.frexp(largest)[1] - TOP_HALF
+    scale = math.ldexp(1.0, max(power, LOWEST_SCALE)) if largest > 0.0 else 1.0
     return {"loss": pack((loss / scale).astype(np.float16)), "scale": scale}
 
 
