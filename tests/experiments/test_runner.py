@@ -14,7 +14,7 @@ import pytest
 from askless.experiments.board import Board
 from askless.experiments.folder import Folder
 from askless.experiments.locks import take_lock
-from askless.experiments.results import read_results, result_path
+from askless.experiments.results import checksum, read_results, result_path
 from askless.experiments.runner import check_tables, run_tasks
 from askless.experiments.running import load_table
 from askless.experiments.task import ExperimentError, Task
@@ -158,6 +158,63 @@ def test_a_corrupt_result_is_set_aside_and_run_again(damage, tmp_path):
     assert board.count("done") == 1
     assert path.read_bytes() == whole
     assert path.with_name(path.name + ".corrupt").read_bytes() == content
+
+
+def test_a_second_corrupt_result_leaves_the_first_as_it_is(tmp_path):
+    task = fake_task()
+    path = result_path(tmp_path, task)
+    for content in (b"one", b"two", b"three"):
+        run([task], tmp_path)
+        path.write_bytes(content)
+        with pytest.warns(UserWarning, match="set aside"):
+            run([task], tmp_path)
+    aside = [path.with_name(f"{path.name}.corrupt{number}") for number in ("", "-2", "-3")]
+    assert [file.read_bytes() for file in aside] == [b"one", b"two", b"three"]
+
+
+def test_only_a_runner_sets_a_corrupt_result_aside(tmp_path):
+    tasks = [fake_task(seed=seed) for seed in (0, 1)]
+    run(tasks, tmp_path)
+    path = result_path(tmp_path, tasks[0])
+    path.write_bytes(b"cut")
+    with pytest.warns(UserWarning, match=f"{path.name} is not a whole result .* it is left out"):
+        assert [result["task"]["seed"] for result in read_results(tmp_path)] == [1]
+    assert path.read_bytes() == b"cut"
+
+
+def newer_format(result):
+    return {**result, "format": 2, "curves": "in another file"}
+
+
+def newer_task(result):
+    made = {**result, "task": {**result["task"], "weather": "fine"}}
+    return {**made, "sha256": checksum(made)}
+
+
+@pytest.mark.parametrize(
+    ("made", "why"), [(newer_format, "its format is 2"), (newer_task, "its task has the unknown key 'weather'")]
+)
+def test_the_result_of_a_newer_version_is_an_error_and_stays(made, why, tmp_path):
+    task = fake_task()
+    run([task], tmp_path)
+    path = result_path(tmp_path, task)
+    content = json.dumps(made(json.loads(path.read_bytes()))).encode()
+    path.write_bytes(content)
+    for read in (read_results, lambda folder: run([task], folder)):
+        with pytest.raises(ExperimentError, match=f"{path.name} was made by a newer askless .{why}"):
+            read(tmp_path)
+    assert [file.read_bytes() for file in (tmp_path / "results").iterdir()] == [content]
+
+
+def test_a_damaged_key_of_a_task_is_a_corrupt_result(tmp_path):
+    task = fake_task()
+    run([task], tmp_path)
+    path = result_path(tmp_path, task)
+    result = json.loads(path.read_bytes())
+    whole = json.dumps({**result, "sha256": checksum(result)})
+    path.write_text(whole.replace('"split_seed"', '"split_sead"'))
+    with pytest.warns(UserWarning, match="set aside"):
+        assert Folder(tmp_path).done(task) is None
 
 
 def test_every_split_is_checked_before_anything_runs():
