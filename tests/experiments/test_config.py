@@ -97,6 +97,19 @@ def test_what_is_there_twice_counts_once(write):
     assert len(read_experiment(write(twice)).tasks()) == len(read_experiment(write(GOOD)).tasks())
 
 
+@pytest.mark.parametrize(("top", "first"), [('metric = "auroc"', "'auroc'"), ("", "not given")])
+def test_two_metrics_of_one_data_set_are_refused(top, first, write):
+    text = f'name = "a"\n{top}\nseeds = [0]\nmethods = ["random"]\n'
+    path = write(text + 'datasets = ["wine", { name = "wine", rows = 100, metric = "accuracy" }]')
+    with pytest.raises(AsklessError) as error:
+        read_experiment(path)
+    assert str(error.value).startswith(str(path))
+    told = f"is 'accuracy'; where the data set is named before, it is {first}: use one for both"
+    assert f"metric of the data set 'wine' {told}" in str(error.value)
+    both = read_experiment(write(text + 'datasets = ["wine", { name = "wine", rows = 100 }]'))
+    assert both.metrics == ({"wine": "auroc"} if top else {})
+
+
 def test_methods_of_one_data_set(write):
     text = GOOD.replace("rows = 500}", 'rows = 500, methods = ["random subsets"], seeds = [5]}')
     tasks = read_experiment(write(text)).tasks()
@@ -131,6 +144,13 @@ def test_methods_of_one_data_set(write):
         ('label = "random subsets"', 'label = "random"', "", "two methods are called 'random'"),
         ('["greedy"]', '["greed"]', "", "none of the experiment's methods (did you mean 'greedy'?)"),
         ('name = "mine"', 'name = "my/own"', "", "name is 'my/own'"),
+        ('name = "mine"', 'name = ".."', "", "name is '..'"),
+        ('name = "mine"', 'name = "."', "", "name is '.'"),
+        ("{n = 600}", '{n = "abc"}', "line 5", "n of options of the data set 'triage' is 'abc'; it must be a whole"),
+        ("{n = 600}", "{n = [1]}", "line 5", "n of options of the data set 'triage' is [1]; it must be a whole"),
+        ("{n = 600}", "{n = 0}", "line 5", "is 0; it must be a whole number of at least 1"),
+        ("{n = 600}", "{n = -5}", "line 5", "is -5; it must be a whole number of at least 1"),
+        ("{n = 600}", "{n = 1.5}", "line 5", "is 1.5; it must be a whole number of at least 1"),
         ('"auroc"', '"rmse"', "", "metric of the data set 'wine' is 'rmse', which is for a regression"),
     ],
 )  # fmt: skip

@@ -83,6 +83,22 @@ def test_a_process_reads_the_model_once(wine, monkeypatch):
     assert len(read) == 2  # here, to know the columns, and there
 
 
+class Forgetful(dict):
+    """What another thread does that reads another model: it forgets this one after every look."""
+
+    def __contains__(self, key):
+        there = super().__contains__(key)
+        self.clear()
+        return there
+
+
+def test_a_model_may_be_forgotten_by_another_thread(wine, monkeypatch):
+    content = wine[1].read_bytes()
+    monkeypatch.setattr(partitions, "_models", Forgetful())
+    first = partitions._model(content)
+    assert partitions._model(content).schema == first.schema
+
+
 def test_a_damaged_model_file_is_known_at_once(wine, tmp_path):
     _, file, table = wine
     (tmp_path / "half.askless").write_bytes(file.read_bytes()[:1000])

@@ -221,6 +221,16 @@ def test_a_copy_to_keep_makes_the_same_tables(tmp_path):
     )
 
 
+def test_results_are_not_copied_onto_themselves(tmp_path):
+    folder = write(tmp_path / "runs", [result()])
+    (tmp_path / "link").symlink_to(folder)
+    before = {file: file.read_bytes() for file in folder.rglob("*.json")}
+    for copy in (folder, tmp_path / "runs" / ".." / "runs", tmp_path / "link"):
+        with pytest.raises(ExperimentError, match="name another folder for the copy"):
+            keep(folder, copy)
+    assert {file: file.read_bytes() for file in folder.rglob("*.json")} == before
+
+
 def test_steps_to_what_matters(tmp_path):
     runs = [result("syn1", "greedy", seed=seed) for seed in (0, 1)]
     for made, steps in zip(runs, (4.0, 4.5), strict=True):

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from askless.experiments.report.figures import heat_figure
+from askless.experiments.report.frames import frames
 from askless.experiments.report.grids import lead_grid, resource_grid, score_grid
 from askless.experiments.report.kinds import KINDS
 from askless.experiments.report.leads import leads_over, standing
@@ -79,6 +81,69 @@ def test_the_same_data_cut_differently_is_told_apart():
     results = [result(curve=(0.5, 0.6)), result(curve=(0.5, 0.6, 0.7)), result("other", dataset_options={"n": 9})]
     names = [subject.name for subject in collect(results).subjects]
     assert names == ["made [max_features=1]", "made [max_features=2]", "other (n=9)"]
+
+
+def test_a_data_set_with_and_without_its_prices_is_told_apart():
+    """A method that ignores prices by itself is the same run in both."""
+    results = [
+        *(result(method=m, curve=(0.5, 0.8), seed=seed) for m in ("greedy", "random") for seed in (0, 1)),
+        *(
+            result(method=m, curve=(0.5, 0.6), seed=seed, costs="ignored")
+            for m in ("greedy", "random")
+            for seed in (0, 1)
+        ),
+        result(label="blind", curve=(0.5, 0.7), costs="ignored"),
+    ]
+    ignored, used = collect(results).subjects
+    assert (ignored.name, used.name) == ("made [costs=ignored]", "made [costs=used]")
+    for subject, mean in ((ignored, 0.6), (used, 0.8)):
+        assert {label: estimate.mean for label, estimate in subject.scores.items()} == pytest.approx(
+            {"greedy": mean, "random": mean, "blind": 0.7}
+        )
+        assert [estimate.n for estimate in subject.scores.values()].count(2) == 2
+
+
+def test_methods_with_and_without_prices_share_a_data_set():
+    results = [result("a"), result("a", label="blind", costs="ignored"), result("b", costs="ignored")]
+    a, b = collect(results).subjects
+    assert (a.name, set(a.entries), b.name, set(b.entries)) == ("a", {"greedy", "blind"}, "b", {"greedy"})
+
+
+def test_a_data_set_s_prices_are_no_difference_where_a_method_ignores_them():
+    blind = [result(curve=curve, label="blind", costs="ignored") for curve in ((0.5, 0.6), (0.5, 0.6, 0.7))]
+    seeing = [result(curve=curve) for curve in ((0.5, 0.6), (0.5, 0.6, 0.7))]
+    names = [subject.name for subject in collect([*blind, *seeing]).subjects]
+    assert names == ["made [max_features=1]", "made [max_features=2]"]
+
+
+def test_the_same_run_twice_is_an_error():
+    with pytest.raises(ExperimentError, match=r"two results of greedy on made with the seed and split \(3, 3\)"):
+        _ = collect([result(seed=3), result(seed=3)]).subjects[0].scores
+
+
+def test_everything_asked_may_end_at_another_number_in_each_run():
+    """With gaps, how much there is to ask depends on the test rows."""
+    results = [
+        result(method="all_features", curve=(0.5, 0.6, 0.7, 0.9), max_features=2, seed=0),
+        result(method="all_features", curve=(0.5, 0.6, 0.7, 0.8, 0.7), max_features=2, seed=1),
+    ]
+    (subject,) = collect(results).subjects
+    entry = subject.entries["all_features"]
+    assert subject.scores["all_features"].mean == pytest.approx(0.8)
+    assert (entry.budgets.tolist(), entry.curves("auroc").tolist()) == ([4], [[0.9], [0.7]])
+    assert len(frames(collect(results), None, {})["curves.csv"]) == 4  # cost, auroc, accuracy, log loss
+
+
+def test_questions_are_counted_by_name():
+    """A column that is empty in the training rows of one split is no feature there, and the others move up."""
+    results = [
+        result(seed=0, features=("age", "sex", "weight"), order=np.tile([1, 2], (50, 1))),
+        result(seed=1, features=("age", "rare", "sex", "weight"), order=np.tile([2, -1], (50, 1))),
+    ]
+    (subject,) = collect(results).subjects
+    ax = heat_figure(subject.entries["greedy"]).axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["sex", "weight"]
+    assert ax.collections[0].get_array().tolist() == [[1.0, 1.0], [0.0, 0.5]]
 
 
 def test_long_options_are_counted_in_a_name():

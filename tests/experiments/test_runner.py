@@ -7,14 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from askless.experiments.board import Board
 from askless.experiments.folder import Folder
 from askless.experiments.locks import take_lock
-from askless.experiments.results import read_results, result_path
-from askless.experiments.runner import run_tasks
+from askless.experiments.results import checksum, read_results, result_path
+from askless.experiments.runner import check_tables, run_tasks
+from askless.experiments.running import load_table
+from askless.experiments.task import ExperimentError, Task
 from tests.experiments.fake_worker import COMMAND, fake_result, fake_task, ran
 
 RUNNER = """
@@ -157,6 +160,81 @@ def test_a_corrupt_result_is_set_aside_and_run_again(damage, tmp_path):
     assert path.with_name(path.name + ".corrupt").read_bytes() == content
 
 
+def test_a_second_corrupt_result_leaves_the_first_as_it_is(tmp_path):
+    task = fake_task()
+    path = result_path(tmp_path, task)
+    for content in (b"one", b"two", b"three"):
+        run([task], tmp_path)
+        path.write_bytes(content)
+        with pytest.warns(UserWarning, match="set aside"):
+            run([task], tmp_path)
+    aside = [path.with_name(f"{path.name}.corrupt{number}") for number in ("", "-2", "-3")]
+    assert [file.read_bytes() for file in aside] == [b"one", b"two", b"three"]
+
+
+def test_only_a_runner_sets_a_corrupt_result_aside(tmp_path):
+    tasks = [fake_task(seed=seed) for seed in (0, 1)]
+    run(tasks, tmp_path)
+    path = result_path(tmp_path, tasks[0])
+    path.write_bytes(b"cut")
+    with pytest.warns(UserWarning, match=f"{path.name} is not a whole result .* it is left out"):
+        assert [result["task"]["seed"] for result in read_results(tmp_path)] == [1]
+    assert path.read_bytes() == b"cut"
+
+
+def newer_format(result):
+    return {**result, "format": 2, "curves": "in another file"}
+
+
+def newer_task(result):
+    made = {**result, "task": {**result["task"], "weather": "fine"}}
+    return {**made, "sha256": checksum(made)}
+
+
+@pytest.mark.parametrize(
+    ("made", "why"), [(newer_format, "its format is 2"), (newer_task, "its task has the unknown key 'weather'")]
+)
+def test_the_result_of_a_newer_version_is_an_error_and_stays(made, why, tmp_path):
+    task = fake_task()
+    run([task], tmp_path)
+    path = result_path(tmp_path, task)
+    content = json.dumps(made(json.loads(path.read_bytes()))).encode()
+    path.write_bytes(content)
+    for read in (read_results, lambda folder: run([task], folder)):
+        with pytest.raises(ExperimentError, match=f"{path.name} was made by a newer askless .{why}"):
+            read(tmp_path)
+    assert [file.read_bytes() for file in (tmp_path / "results").iterdir()] == [content]
+
+
+def test_a_damaged_key_of_a_task_is_a_corrupt_result(tmp_path):
+    task = fake_task()
+    run([task], tmp_path)
+    path = result_path(tmp_path, task)
+    result = json.loads(path.read_bytes())
+    whole = json.dumps({**result, "sha256": checksum(result)})
+    path.write_text(whole.replace('"split_seed"', '"split_sead"'))
+    with pytest.warns(UserWarning, match="set aside"):
+        assert Folder(tmp_path).done(task) is None
+
+
+def test_every_split_is_checked_before_anything_runs():
+    task = Task(dataset="wine", method="random", max_features=3)
+    check_tables([task])
+    for share in ("test_fraction", "validation_fraction"):
+        with pytest.raises(ExperimentError, match="178 rows are too few"):
+            check_tables([task, replace(task, **{share: 0.001})])
+
+
+def test_a_table_is_loaded_once_for_all_its_splits(monkeypatch):
+    loaded = []
+    monkeypatch.setattr(
+        "askless.experiments.running.load_table", lambda task: loaded.append(task) or load_table(task)
+    )
+    task = Task(dataset="wine", method="random", max_features=3)
+    check_tables([task, replace(task, test_fraction=0.3), replace(task, split_seed=4)])
+    assert len(loaded) == 1
+
+
 def test_a_full_disk_ends_the_run_with_one_line(tmp_path):
     with pytest.raises(OSError, match="the disk is full; make room") as stop:
         run([fake_task("full"), fake_task(seconds=30)], tmp_path)
@@ -201,6 +279,7 @@ def test_the_processes_of_a_killed_runner_end_too(tmp_path):
     runner = start(tmp_path, 30, 2)
     wait_for(lambda: len(ran(tmp_path)) == 2)
     children = subprocess.run(["pgrep", "-P", str(runner.pid)], capture_output=True, text=True).stdout.split()
+    assert len(children) == 2
     runner.kill()
     runner.communicate()
     wait_for(lambda: not any(os.path.exists(f"/proc/{child}") for child in children))

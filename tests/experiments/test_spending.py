@@ -6,6 +6,7 @@ import pytest
 from askless.core import Trajectory
 from askless.core.stopping import InformationPerCost, MaxCost
 from askless.experiments.report.content import content_of
+from askless.experiments.report.money import money_curves
 from askless.experiments.report.stopping import (
     Stop,
     best_number,
@@ -204,6 +205,16 @@ def test_the_frontier_shows_a_rule_that_every_run_has():
         assert fixed.get_xdata().tolist() == [0.0, 4.0, 10.0]
         both = parts[0] is parts[1]
         assert by_rule.get_xdata().tolist() == ([1.0, 2.0] if both else [3.0, 6.0])
+
+
+def test_amounts_of_money_are_those_of_all_runs():
+    """A run that lacks a feature has less to pay for everything; its scores are for the same shares of that."""
+    some, less = (priced(*[stopping((3.0, 5.0), (0.4, 0.29))] * 2, seed=seed) for seed in (0, 1))
+    less["money"] = {**less["money"], "money": [0.8, 8.0], "auroc": [0.5, 0.8]}
+    entry = collect([some, less]).subjects[0].entries["greedy"]
+    levels, scores = money_curves(entry, "auroc")
+    assert levels.tolist() == pytest.approx([0.9, 9.0])
+    assert scores.tolist() == [[0.6, 0.9], [0.5, 0.8]]
 
 
 def test_a_method_that_asks_everything_does_not_stop():

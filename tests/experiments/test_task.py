@@ -1,12 +1,13 @@
 import hashlib
 import json
+import math
 
 import numpy as np
 import pytest
 
 from askless.exceptions import AsklessError
 from askless.experiments import Task
-from askless.experiments.results import pack_loss, pack_order, unpack_loss, unpack_order
+from askless.experiments.results import pack, pack_loss, pack_order, unpack_loss, unpack_order
 from askless.experiments.running import split_rows
 from askless.experiments.scoring import calibration_error, case_losses, scored_budgets
 from askless.metrics import log_loss
@@ -74,6 +75,31 @@ def test_losses_come_back(largest):
     loss = np.random.default_rng(0).random((50, 4)) * largest
     result = {"per_case": pack_loss(loss), "data": {"rows": {"test": 50}}, "curves": {"budget": [0, 1, 2, 3]}}
     assert np.allclose(unpack_loss(result), loss, rtol=1e-3, atol=largest * 1e-6)
+
+
+@pytest.mark.parametrize("largest", [3e-310, 1e-12, 1e-4, 1.0, 16.0, 7e4, 1e300])
+def test_the_scale_makes_the_best_of_half_precision(largest):
+    loss = largest * np.array([[1.0, 0.3], [1e-3, 1e-6]])
+    packed = pack_loss(loss)
+    scale = packed["scale"]
+    assert math.frexp(scale)[0] == 0.5  # a power of two
+    assert largest / scale < 32_768
+    result = {"per_case": packed, "data": {"rows": {"test": 2}}, "curves": {"budget": [0, 1]}}
+    if largest > 1e-300:  # below, the scale itself has its limit
+        assert largest / scale >= 16_384
+        assert unpack_loss(result) == pytest.approx(loss, rel=1e-3)
+
+
+def test_losses_without_a_scale_of_their_own():
+    result = {"data": {"rows": {"test": 2}}, "curves": {"budget": [0]}}
+    nothing = pack_loss(np.zeros((2, 1)))
+    assert nothing["scale"] == 1.0
+    assert (unpack_loss({**result, "per_case": nothing}) == 0.0).all()
+    endless = pack_loss(np.array([[2.0], [np.inf]]))
+    assert unpack_loss({**result, "per_case": endless}).tolist() == [[2.0], [np.inf]]
+    of_before = {"loss": pack(np.array([[0.5], [2.0]], dtype=np.float16))}
+    assert unpack_loss({**result, "per_case": of_before}).tolist() == [[0.5], [2.0]]
+    assert unpack_loss({**result, "per_case": {**of_before, "scale": 4.0}}).tolist() == [[2.0], [8.0]]
 
 
 class Path:

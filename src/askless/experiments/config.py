@@ -126,10 +126,12 @@ def read_experiment(path: str | os.PathLike[str], quick: bool = False) -> Experi
     top = Section(file, "", data)
     top.allow(TOP)
     name = top.text("name")
-    if name is None or re.fullmatch(r"[\w.-]+", name) is None:
+    if name is None or re.fullmatch(r"[\w.-]+", name) is None or not name.strip("."):
         top.fail("name", f"is {name!r}; give a short name of letters, digits and hyphens")
     methods = _methods(top)
-    datasets = tuple(_dataset(section, top, methods) for section in top.sections("datasets", "data set"))
+    sections = top.sections("datasets", "data set")
+    datasets = tuple(_dataset(section, top, methods) for section in sections)
+    _check_metrics(sections, datasets)
     experiment = Experiment(name, _distinct(datasets), methods)
     shared, limits = top.section("quick"), {}
     shared.allow(OF_QUICK)
@@ -190,13 +192,15 @@ def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) 
     section.allow(OF_DATASET)
     name = str(section.data["name"])
     info = _checked(section, name, lambda: describe(name))
-    options = dict(section.section("options").data)
+    given = section.section("options")
+    options = dict(given.data)
     for option in options:
         if option not in info.options:
             takes = listed(info.options) if info.options else "none: it is a fixed table"
             hint = did_you_mean(option, info.options)
             section.fail("options", f"has {option!r}{hint}; the options of this data set are {takes}")
-    n_rows = int(options.get("n") or info.rows)
+    n_rows = given.whole("n", info.rows, least=1)
+    assert n_rows is not None
     rows = section.whole("rows", top.whole("rows", least=1), least=1)
     if rows is not None and rows > n_rows:
         section.fail("rows", f"is {rows}, but the data set has {n_rows} rows")
@@ -220,6 +224,16 @@ def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) 
         shown,
         _selected(section, "methods", methods),
     )
+
+
+def _check_metrics(sections: Iterable[Section], tables: Iterable[TableChoice]) -> None:
+    """Refuse two metrics for one data set: tables show it by the metric that belongs to its name."""
+    metrics: dict[str, str | None] = {}
+    for section, table in zip(sections, tables, strict=True):
+        first = metrics.setdefault(table.name, table.metric)
+        if first != table.metric:
+            own, other = ("not given" if shown is None else repr(shown) for shown in (table.metric, first))
+            section.fail("metric", f"is {own}; where the data set is named before, it is {other}: use one for both")
 
 
 def _shares(section: Section, default: Shares) -> Shares:

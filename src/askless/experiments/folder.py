@@ -42,8 +42,8 @@ class Folder:
         return None
 
     def done(self, task: Task) -> dict[str, Any] | None:
-        """The task's result, if it is there and whole."""
-        return read_result(result_path(self.path, task))
+        """The task's result, if it is there and whole; a corrupt one is set aside, for the task to be run again."""
+        return read_result(result_path(self.path, task), set_aside=True)
 
     def failed_elsewhere(self, task: Task) -> bool:
         """Whether another runner has noted the task's failure since this one began."""

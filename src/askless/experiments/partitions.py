@@ -53,15 +53,15 @@ def _model(content: bytes) -> FittedModel:
     """The model in a file's content, which a process reads once."""
     from askless.persistence import read_model
 
-    if content not in _models:
+    model = _models.get(content)  # one step: another thread may forget it at any time
+    if model is None:
         with TemporaryDirectory() as folder:
             file = Path(folder) / "model.askless"
             file.write_bytes(content)
             model = read_model(file)
         _models.clear()
         _models[content] = model
-        return model
-    return _models[content]
+    return model
 
 
 def _example(model: FittedModel) -> pd.DataFrame:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import os
 import warnings
 import zlib
+from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +36,8 @@ __all__ = [
 
 FORMAT = 1
 NOTHING = {"uint8": 255, "uint16": 65535}  # stands for -1
-LARGEST_HALF = 65_000.0  # of half precision, nearly
+TOP_HALF = 15  # losses are kept below 2 to this power, half of what half precision reaches
+LOWEST_SCALE = -1022  # the least power of two that a float holds to the last digit
 PARTS = ("task", "versions", "data", "curves", "per_case", "order", "summary", "measured")
 
 
@@ -56,28 +60,60 @@ def write_result(folder: str | os.PathLike[str], result: dict[str, Any]) -> Path
 
 
 def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Every result in the folder, by file name; a corrupt file is set aside as `<name>.corrupt`, with a warning."""
+    """Every result in the folder, by file name; a corrupt file is left out, with a warning, and stays as it is."""
     read = (read_result(path) for path in sorted((Path(folder) / "results").glob("*.json")))
     return [result for result in read if result is not None]
 
 
-def read_result(path: Path) -> dict[str, Any] | None:
-    """The result in a file; None where there is no file, or a corrupt one, which is set aside with a warning."""
+def read_result(path: Path, *, set_aside: bool = False) -> dict[str, Any] | None:
+    """The result in a file; None where there is no file, or a corrupt one, of which a warning tells.
+
+    With `set_aside`, which is for those who run the task again, a corrupt file is renamed to `<name>.corrupt`. A
+    result of a newer askless is an error, and stays.
+    """
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
     try:
         result = json.loads(content)
-        _check(result, path.stem)
+        newer = _newer(result)
+        if newer is None:
+            _check(result, path.stem)
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
-        aside = path.with_name(path.name + ".corrupt")
-        os.replace(path, aside)
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        message = f"{path} is not a whole result ({why}); it is set aside as {aside.name}, and its task is run again"
-        warnings.warn(message, UserWarning, stacklevel=2)
+        become = "it is left out; running the experiment again replaces it"
+        if set_aside:
+            become = f"it is set aside as {_set_aside(path).name}, and its task is run again"
+        warnings.warn(f"{path} is not a whole result ({why}); {become}", UserWarning, stacklevel=2)
         return None
+    if newer is not None:
+        raise ExperimentError(f"{path} was made by a newer askless ({newer}); upgrade askless to read it")
     return dict(result)
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename a corrupt file, to a name that no other has; returns the new path."""
+    aside, number = path.with_name(f"{path.name}.corrupt"), 1
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.name}.corrupt-{number}")
+    with suppress(FileNotFoundError):  # another runner was faster
+        os.replace(path, aside)
+    return aside
+
+
+def _newer(result: Any) -> str | None:
+    """By what a result shows that a newer version has made it; None where nothing says so."""
+    if not isinstance(result, dict):
+        return None
+    made = result.get("format")
+    if type(made) is int and made > FORMAT:
+        return f"its format is {made}, and this one reads {FORMAT}"
+    task, known = result.get("task"), {item.name for item in fields(Task)}
+    unknown = sorted(set(task) - known) if isinstance(task, dict) else []
+    whole = "sha256" not in result or result["sha256"] == checksum(result)  # else a known key may be damaged
+    return f"its task has the unknown key {unknown[0]!r}" if unknown and whole else None
 
 
 def _check(result: Any, key: str) -> None:
@@ -135,10 +171,13 @@ def unpack_order(result: dict[str, Any]) -> np.ndarray:
 
 
 def pack_loss(loss: np.ndarray) -> dict[str, Any]:
-    """(n, budgets) losses; they are divided by `scale`, a power of two, where half precision does not reach."""
-    scale = 1.0
-    while float(loss.max(initial=0.0)) / scale > LARGEST_HALF:
-        scale *= 2.0
+    """(n, budgets) losses, divided by `scale`: a power of two that makes the best of half precision.
+
+    The largest one comes to lie just below 32,768, so that none is too large and few are too small.
+    """
+    largest = float(np.max(loss, initial=0.0, where=np.isfinite(loss)))
+    power = math.frexp(largest)[1] - TOP_HALF
+    scale = math.ldexp(1.0, max(power, LOWEST_SCALE)) if largest > 0.0 else 1.0
     return {"loss": pack((loss / scale).astype(np.float16)), "scale": scale}
 
 

@@ -44,15 +44,15 @@ def run_tasks(
 
 
 def check_tables(tasks: Sequence[Task]) -> None:
-    """Load the data set of each task once: an absent or damaged file is known before anything runs."""
+    """Load each data set once: an absent or damaged file, or too few rows, is known before anything runs."""
     from askless.experiments.running import load_table, split_rows
 
-    seen = set()
+    lengths: dict[tuple[Any, ...], int] = {}
     for task in tasks:
-        known = (task.dataset, repr(task.dataset_options), task.max_features, task.rows)
-        if known not in seen:
-            seen.add(known)
-            split_rows(len(load_table(task).frame), task)
+        table = (task.dataset, repr(task.dataset_options), task.max_features, task.rows)
+        if table not in lengths:
+            lengths[table] = len(load_table(task).frame)
+        split_rows(lengths[table], task)
 
 
 class Runner:

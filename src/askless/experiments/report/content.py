@@ -151,7 +151,7 @@ def _figures(
     for row in study.rows:
         entry = subject.entries.get(row.label)
         chosen = row.method in HEAT_MAPS or (row.label == against and row.kind != CONTROLS)
-        heat = figures.heat_figure(subject, entry) if entry is not None and chosen else None
+        heat = figures.heat_figure(entry) if entry is not None and chosen else None
         if heat is not None:
             told = words.about_heat(subject, row.label)
             yield Picture(f"{anchor}-asked-{_slug(row.label, taken)}.png", told, f"{told}.", heat, (heat,))

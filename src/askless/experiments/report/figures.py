@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
     from askless.experiments.report.leads import Lead
-    from askless.experiments.report.study import Entry, Row, Study, Subject
+    from askless.experiments.report.study import Entry, Row, Run, Study, Subject
 
 __all__ = ["curve_figure", "heat_figure", "lead_figure", "panels"]
 
@@ -159,11 +159,13 @@ def lead_figure(study: Study, subject: Subject, against: str, leads: dict[tuple[
     return figure
 
 
-def heat_figure(subject: Subject, entry: Entry) -> Figure | None:
+def heat_figure(entry: Entry) -> Figure | None:
     """How often each feature is asked within each budget, over the test cases of all runs; None if nothing is."""
+    names = _every_feature(entry)
     width = max(run.order.shape[1] for run in entry.runs)
-    orders = [np.pad(run.order, ((0, 0), (0, width - run.order.shape[1])), constant_values=-1) for run in entry.runs]
-    order = np.concatenate(orders)[:, : entry.limit]
+    orders = [_order_of(run, names) for run in entry.runs]
+    padded = [np.pad(order, ((0, 0), (0, width - order.shape[1])), constant_values=-1) for order in orders]
+    order = np.concatenate(padded)[:, : entry.limit]
     if not (order >= 0).any():
         return None
     asked = Trajectory(
@@ -171,9 +173,21 @@ def heat_figure(subject: Subject, entry: Entry) -> Figure | None:
         predictions=np.zeros((len(order), order.shape[1] + 1, 1)),
         cost=np.zeros((len(order), order.shape[1] + 1)),
         stop_reason=np.full(len(order), ""),
-        feature_names=tuple(subject.data["features"]),
+        feature_names=names,
     )
     ax = plot_selection_frequency(asked, max_features=HEAT_ROWS, pyplot=False)
     figure = ax.figure
     assert isinstance(figure, Figure)
     return figure
+
+
+def _every_feature(entry: Entry) -> tuple[str, ...]:
+    """The features of all runs: a column that is empty in the training rows of one split is no feature there."""
+    return tuple(dict.fromkeys(name for run in entry.runs for name in run.result["data"]["features"]))
+
+
+def _order_of(run: Run, names: tuple[str, ...]) -> np.ndarray:
+    """(n, k) what was asked of each test case, as places in `names`; -1 where nothing more was."""
+    places = {name: place for place, name in enumerate(names)}
+    own = np.array([*(places[name] for name in run.result["data"]["features"]), -1])  # nothing, -1, is the last
+    return np.asarray(own[run.order])

@@ -31,9 +31,15 @@ def priced(subject: Subject) -> bool:
 
 
 def money_curves(entry: Entry, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """(levels,) of money, and (runs, levels) a score with at most so much to spend on each case."""
-    levels = np.array(entry.runs[0].result["money"]["money"], dtype=np.float64)
-    return levels, np.array([run.result["money"][name] for run in entry.runs], dtype=np.float64)
+    """(levels,) of money, and (runs, levels) a score with at most so much to spend on each case.
+
+    A level is a share of what all features of a run cost. Where some runs lack a feature, whose column is empty in
+    their training rows, the amounts differ a little: the mean is told.
+    """
+    levels, scores = (
+        np.array([run.result["money"][part] for run in entry.runs], dtype=np.float64) for part in ("money", name)
+    )
+    return levels.mean(axis=0), scores
 
 
 def money_grid(study: Study) -> Grid:

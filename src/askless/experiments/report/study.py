@@ -24,6 +24,7 @@ __all__ = ["Entry", "Row", "Run", "Study", "Subject", "collect"]
 
 Result = dict[str, Any]
 CUTS = ("rows", "max_features", "missing", "test_fraction", "validation_fraction")  # of a task: which data it sees
+PRICES = ("used", "ignored")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +90,26 @@ class Entry:
     @cached_property
     def budgets(self) -> np.ndarray:
         """The budgets that count: 1..k, or the last one of a method that asks for everything."""
+        if self.row.everything:  # where values are missing, the longest path depends on the test rows
+            return np.array([max(run.budgets[-1] for run in self.runs)])
         every = self.runs[0].budgets
-        return every[-1:] if self.row.everything else every[(every >= 1) & (every <= self.limit)]
+        return every[(every >= 1) & (every <= self.limit)]
 
     def curves(self, name: str) -> np.ndarray:
         """(runs, budgets) a score at the budgets that count."""
+        if self.row.everything:
+            return np.array([run.curve(name)[-1:] for run in self.runs])
         return np.array([run.curve(name)[np.isin(run.budgets, self.budgets)] for run in self.runs])
 
     def scores(self, name: str) -> dict[tuple[int, int], float]:
-        """By run, the mean over the budgets."""
-        return {run.key: float(line.mean()) for run, line in zip(self.runs, self.curves(name), strict=True)}
+        """By run, the mean over the budgets; no two runs may have the same seeds."""
+        means: dict[tuple[int, int], float] = {}
+        for run, line in zip(self.runs, self.curves(name), strict=True):
+            if run.key in means:
+                what = f"{self.row.label} on {run.result['task']['dataset']}"
+                raise ExperimentError(f"there are two results of {what} with the seed and split {run.key}")
+            means[run.key] = float(line.mean())
+        return means
 
     def estimate(self, name: str) -> Estimate:
         """The mean over budgets and runs."""
@@ -195,8 +206,11 @@ def collect(results: Iterable[Result], metric: str | Mapping[str, str] | None = 
     groups: dict[str, list[Result]] = {}
     for result in every:
         groups.setdefault(_text(_cut(result["task"])), []).append(result)
-    names = _names([group[0]["task"] for group in groups.values()])
-    subjects = [_subject(name, group, rows, metric) for name, group in zip(names, groups.values(), strict=True)]
+    parts = [part for group in groups.values() for part in _by_costs(group)]
+    cuts = [{**_cut(part[0]["task"]), "costs": _costs_of(part)} for part in parts]
+    subjects = [
+        _subject(name, part, cut, rows, metric) for name, part, cut in zip(_names(cuts), parts, cuts, strict=True)
+    ]
     ranked = sorted(set(rows.values()), key=lambda row: (rank_of(row.method), row.label != row.method, row.label))
     return Study(tuple(sorted(subjects, key=lambda subject: subject.name)), tuple(ranked))
 
@@ -206,8 +220,35 @@ def _check_task(metric: Metric, results: Sequence[Result]) -> None:
         raise ExperimentError(f"the metric {metric.__name__!r} is for {metric.task}; no data set of these results is")
 
 
+def _by_costs(group: Sequence[Result]) -> list[list[Result]]:
+    """The results on a data set, in two parts where it was used with regard to its prices and without.
+
+    That is so where a method has results of both kinds. A method that ignores prices by itself has a label of its
+    own, and results of one kind only, which belong to both parts.
+    """
+    used, ignored = ({_how(result["task"]) for result in group if _costs(result) == costs} for costs in PRICES)
+    both = used & ignored
+    if not both:
+        return [list(group)]
+    with_regard = [result for result in group if _costs(result) == "used" or _how(result["task"]) not in both]
+    return [with_regard, [result for result in group if _costs(result) == "ignored"]]
+
+
+def _costs_of(part: Sequence[Result]) -> str:
+    """Whether a data set's prices are "used", by one method at least, or "ignored"."""
+    return "used" if any(_costs(result) == "used" for result in part) else "ignored"
+
+
+def _costs(result: Result) -> str:
+    return str(result["task"].get("costs", "used"))  # a task says it only where they are ignored
+
+
 def _subject(
-    name: str, group: Sequence[Result], rows: Mapping[str, Row], metric: str | Mapping[str, str] | None
+    name: str,
+    group: Sequence[Result],
+    cut: Mapping[str, Any],
+    rows: Mapping[str, Row],
+    metric: str | Mapping[str, str] | None,
 ) -> Subject:
     task, data = group[0]["task"], group[0]["data"]
     named = metric.get(task["dataset"]) if isinstance(metric, Mapping) else metric
@@ -226,7 +267,7 @@ def _subject(
         dataset=task["dataset"],
         limit=limit,
         data=data,
-        cut=_cut(task),
+        cut=cut,
         entries=entries,
         metric=chosen,
     )
@@ -246,17 +287,17 @@ def _rows(tasks: Sequence[Mapping[str, Any]]) -> dict[str, Row]:
     return rows
 
 
-def _names(tasks: Sequence[Mapping[str, Any]]) -> list[str]:
+def _names(cuts: Sequence[Mapping[str, Any]]) -> list[str]:
     """A name for each data set: its own, its options, and what else is needed to tell two apart."""
     bases = []
-    for task in tasks:
-        options = ", ".join(_option(name, value) for name, value in sorted(task["dataset_options"].items()))
-        bases.append(f"{task['dataset']} ({options})" if options else str(task["dataset"]))
+    for cut in cuts:
+        options = ", ".join(_option(name, value) for name, value in sorted(cut["dataset_options"].items()))
+        bases.append(f"{cut['dataset']} ({options})" if options else str(cut["dataset"]))
     names: list[str] = []
-    for base, task in zip(bases, tasks, strict=True):
-        alike = [other for other, name in zip(tasks, bases, strict=True) if name == base]
-        differing = [cut for cut in CUTS if len({other[cut] for other in alike}) > 1]
-        more = ", ".join(f"{cut}={'all' if task[cut] is None else task[cut]}" for cut in differing)
+    for base, cut in zip(bases, cuts, strict=True):
+        alike = [other for other, name in zip(cuts, bases, strict=True) if name == base]
+        differing = [key for key in (*CUTS, "costs") if len({other[key] for other in alike}) > 1]
+        more = ", ".join(f"{key}={'all' if cut[key] is None else cut[key]}" for key in differing)
         names.append(f"{base} [{more}]" if more else base)
     before = [names[:place].count(name) for place, name in enumerate(names)]
     return [f"{name} #{alike + 1}" if alike else name for name, alike in zip(names, before, strict=True)]
@@ -268,7 +309,7 @@ def _option(name: str, value: object) -> str:
 
 
 def _cut(task: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a task says which data it sees, beside the seeds."""
+    """What of a task says which data it sees, beside the seeds; whose prices count is for `_by_costs`."""
     return {name: task[name] for name in ("dataset", "dataset_options", *CUTS)}
 
 
