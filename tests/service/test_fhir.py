@@ -222,29 +222,34 @@ def test_answers_that_do_not_fit(service, canonical, answer):
     assert re.fullmatch(r"[A-Za-z]+(\.[A-Za-z]+)*", place), place  # a simple FHIRPath
 
 
+def plain_quantity(service, quantity):
+    """A response with a quantity for the part 'high' of a group, which nobody has described."""
+    resource = begun(service.client.get("/fhir/Questionnaire/score").json()["url"])
+    answer = {"valueQuantity": {"value": 120, **quantity}}
+    return resource | {"item": [{"linkId": "3", "item": [{"linkId": "3.1", "answer": [answer]}]}]}
+
+
 @pytest.mark.parametrize(
     ("quantity", "words"),
     [
-        ({"code": "mo"}, "'age' is expected as a number without a unit, not in mo"),
-        ({"unit": "a"}, "'age' is expected as a number without a unit, not in a"),
-        ({"unit": "31337 months"}, "'age' is expected as a number without a unit"),
-        ({"code": "31337"}, "'age' is expected as a number without a unit"),
-        ({"code": "1", "system": "urn:others"}, "'age' is expected as a number without a unit"),
-        ({"unit": ["1"]}, "'age' is expected as a number without a unit"),
+        ({"code": "mo"}, "'high' is expected as a number without a unit, not in mo"),
+        ({"unit": "a"}, "'high' is expected as a number without a unit, not in a"),
+        ({"unit": "31337 months"}, "'high' is expected as a number without a unit"),
+        ({"code": "31337"}, "'high' is expected as a number without a unit"),
+        ({"code": "1", "system": "urn:others"}, "'high' is expected as a number without a unit"),
+        ({"unit": ["1"]}, "'high' is expected as a number without a unit"),
     ],
 )
 def test_a_unit_where_the_model_describes_none(service, quantity, words):
-    """40 months are not 40 of whatever training had."""
-    resource = begun(service.client.get("/fhir/Questionnaire/score").json()["url"])
-    resource["item"] = [{"linkId": "1", "answer": [{"valueQuantity": {"value": 40, **quantity}}]}]
+    """120 months are not 120 of whatever training had."""
+    resource = plain_quantity(service, quantity)
     assert ask(service, resource, 422)["issue"][0]["diagnostics"] == words
 
 
 @pytest.mark.parametrize("quantity", [{}, {"code": "1"}, {"unit": "1"}, {"code": "1", "system": UCUM}])
 def test_no_unit_where_the_model_describes_none(service, quantity):
-    resource = begun(service.client.get("/fhir/Questionnaire/score").json()["url"])
-    resource["item"] = [{"linkId": "1", "answer": [{"valueQuantity": {"value": 40, **quantity}}]}]
-    assert ask(service, resource)["item"][0]["answer"] == [{"valueDecimal": 40}]
+    resource = plain_quantity(service, quantity)
+    assert ask(service, resource)["item"][0]["item"][0]["answer"] == [{"valueDecimal": 120}]
 
 
 def test_two_items_for_one_question(service, canonical):

@@ -25,7 +25,6 @@ RESPONSE = (*RESOURCE, "identifier", "basedOn", "partOf", "questionnaire", "stat
 ITEM = (*ELEMENT, "linkId", "definition", "text", "answer", "item")
 VALUES = ("valueDecimal", "valueInteger", "valueBoolean", "valueString", "valueQuantity", "valueCoding")
 CANONICAL = re.compile(r"(?:^|/)Questionnaire/([A-Za-z0-9\-.]{1,64})(?:\|.*)?$")
-
 DIGIT_OR_NOTE = re.compile(r"[\d{]")  # in a unit
 
 
