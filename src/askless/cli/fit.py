@@ -171,11 +171,10 @@ def _say_remarks(console: Console, job: _Job, args: argparse.Namespace) -> None:
     import pandas as pd
 
     from askless.cli.remarks import rare_classes, remarks
-    from askless.estimators import DynamicClassifier
 
     y = pd.Series(job.rows.y, name=args.target)
-    if isinstance(job.estimator, DynamicClassifier) and (told := rare_classes(y)) is not None:
-        say(console, told)
+    for remark in rare_classes(y) if job.estimator._task == "classification" else ():
+        say(console, remark)
     if isinstance(job.rows.X, pd.DataFrame):
         for remark in _remarks_on_lines(job.rows.X, args):
             say(console, remark)

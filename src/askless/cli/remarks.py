@@ -53,18 +53,17 @@ def remarks(frame: pd.DataFrame, y: pd.Series, together: Collection[Collection[s
         )
 
 
-def rare_classes(y: pd.Series) -> str | None:
+def rare_classes(y: pd.Series) -> Iterator[str]:
     """A sentence on classes of so few rows that nothing is learned of them, and scores over classes mean little."""
     from askless.hints import listed
 
     counts = y.value_counts()
     rare = counts[counts < TOO_FEW]
-    if rare.empty or len(rare) == len(counts):
-        return None
-    return (
-        f"{y.name} has classes of fewer than {TOO_FEW} rows: {listed(rare.index)}. Next to nothing can be learned of "
-        "them, and in a score that is a mean over classes, as AUROC is, they count as much as the others"
-    )
+    if 0 < len(rare) < len(counts):
+        yield (
+            f"{y.name} has classes of fewer than {TOO_FEW} rows: {listed(rare.index)}. Next to nothing can be learned "
+            "of them, and in a score that is a mean over classes, as AUROC is, they count as much as the others"
+        )
 
 
 def copied_columns(frame: pd.DataFrame) -> list[tuple[str, str]]:
