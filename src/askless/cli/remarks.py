@@ -62,7 +62,7 @@ def rare_classes(y: pd.Series) -> Iterator[str]:
     if 0 < len(rare) < len(counts):
         yield (
             f"{y.name} has classes of fewer than {TOO_FEW} rows: {listed(rare.index)}. Next to nothing can be "
-            "learned of them, and in a score that is a mean over classes, as AUROC is, they count as much as the others"
+            "learned of them, and in a score that is a mean over classes, as AUROC is, they count as much as others"
         )
 
 
