@@ -180,11 +180,12 @@ class ParquetTable:
 
     def _check_own(self, columns: tuple[str, ...]) -> None:
         """An error where a column is named twice, or a category is none of the columns."""
-        for name in columns:
-            if columns.count(name) > 1:
-                raise TableError(f"the column {name!r} is named twice")
+        have = set(columns)
+        if len(have) < len(columns):
+            twice = next(name for name in columns if columns.count(name) > 1)
+            raise TableError(f"the column {twice!r} is named twice")
         for name in self.categories:
-            if name not in columns:
+            if name not in have:
                 raise TableError(f"{name!r} of the categories is none of the columns")
 
     def __repr__(self) -> str:
