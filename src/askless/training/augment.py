@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from math import radians
 
 import torch
@@ -17,6 +17,7 @@ SHIFT = 1 / 8  # of the shorter side: 4 of 32 pixels
 TILTS = 1024
 TURN, SLANT, STRETCH = radians(10), 0.1, 0.05  # the most, either way
 UPRIGHT = 16  # questions, in the mean, before an image is tilted late
+MOST_PLACES = 1 << 22  # of all pixels in all views, that are kept instead of being found anew for every batch
 
 
 class Views:
@@ -72,6 +73,15 @@ class Views:
 
     def sources(self, view: Tensor) -> Tensor:
         """(b, pixels) from which pixel each one comes in the views (b,): its number, or the first beyond for none."""
+        return self._found(view) if self._kept is None else self._kept.index_select(0, view)
+
+    @cached_property
+    def _kept(self) -> Tensor | None:
+        """(views, pixels) the sources of all views, where they are not too many."""
+        few = len(self.maps) * self.grid.height * self.grid.width <= MOST_PLACES
+        return self._found(torch.arange(len(self.maps))) if few else None
+
+    def _found(self, view: Tensor) -> Tensor:
         height, width = self.grid.height, self.grid.width
         row, column = self._places(view, 0), self._places(view, 1)  # (b, height, width) whole numbers
         if self.edge_repeats:
