@@ -59,9 +59,9 @@ def certified_rules(
     for rule in found:
         if isinstance(rule, Certified) and rule.threshold is None:
             warnings.warn(
-                f"no threshold keeps the share of wrong cases at {rule.risk:g} or below with confidence "
-                f"{rule.confidence:g} on these {len(y)} cases; the rule stops none, and all abstain. Allow a larger "
-                "risk, ask for more features, or give more cases",
+                f"for no threshold these {len(y)} cases show with confidence {rule.confidence:g} that at most "
+                f"{rule.risk:g} of those that it stops are wrong; the rule stops none, and all abstain. Give more "
+                "cases, ask for more features, or allow a larger risk",
                 CertificationWarning,
                 stacklevel=3,
             )
