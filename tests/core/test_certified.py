@@ -50,6 +50,36 @@ def test_the_promise_is_kept_over_repeated_draws():
     assert np.mean(shares) > 0.5
 
 
+def steep_cases(n, rng, steps=6):
+    """Predictions (n, steps, 2) by a logit that is learned bit by bit, and classes (n,): few cases are doubtful."""
+    logit = 6.0 * rng.normal(size=n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-logit))).astype(int)
+    known = np.arange(1, steps + 1) / steps
+    noise = 6.0 * rng.normal(size=(n, steps)) * np.sqrt(known * (1 - known))
+    chance = 1 / (1 + np.exp(-(logit[:, None] * known + noise)))
+    return np.stack([1 - chance, chance], axis=2), y
+
+
+def test_one_unlucky_place_does_not_end_it_all():
+    """Tests that begin at one place only, which the errors of a fifth of the cases choose, find nothing in 27 %."""
+    rng = np.random.default_rng(3)
+    found = [certified_on(Certified(0.05), *steep_cases(1000, rng)).threshold for _ in range(60)]
+    assert np.mean([threshold is None for threshold in found]) < 0.15
+
+
+def test_places_that_fall_together_have_all_of_the_error():
+    """All cases are equally sure, so that there is one test; a third of the error would not be enough for it."""
+    n, risk = 1000, 0.1
+    rest = np.random.default_rng(0).permutation(n)[100:]  # what is tested; the first tenth says where to begin
+    most = max(wrong for wrong in range(len(rest)) if binomial_tail(wrong, len(rest), risk) <= 0.05)
+    assert binomial_tail(most, len(rest), risk) > 0.05 / 3
+    predictions, y = np.tile([0.1, 0.9], (n, 1, 1)), np.ones(n, dtype=int)
+    y[rest[:most]] = 0
+    assert certified_on(Certified(risk), predictions, y).threshold is not None
+    y[rest[: most + 1]] = 0
+    assert certified_on(Certified(risk), predictions, y).threshold is None
+
+
 def test_more_cases_stop_earlier():
     rng = np.random.default_rng(1)
     few, many = honest_cases(500, rng), honest_cases(30_000, rng)

@@ -98,7 +98,7 @@ def test_at_fit_some_rows_are_held_out(tmp_path):
     rule, limit = model.model_.stopping  # what makes a promise goes first
     assert isinstance(limit, MaxCost)
     assert rule.threshold is not None
-    assert rule.cases == 240  # 20 % of the rows are held out, and 20 % of these say where to begin
+    assert rule.cases == 270  # 20 % of the rows are held out, and 10 % of these say where to begin
     assert model.stopping[1] == Certified(0.1)  # a parameter stays what it was
     model.save(tmp_path / "m.askless")
     again = load(tmp_path / "m.askless")
