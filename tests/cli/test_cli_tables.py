@@ -184,16 +184,48 @@ def test_points_that_seem_to_separate_thousands_are_refused(tmp_path):
     for separator in (";", ",", "\t"):
         rows = [f"{cell}{separator}{i}" for i, cell in enumerate(["850", "1.250", "12.547", "", "7"])]
         table = open_table(written(tmp_path, "\n".join([f"amount{separator}b", *rows])))
-        for read in (table.read, lambda table=table: next(table.chunks(2, {"amount", "b"}))):
+        for learned in ((), ("b",)):
             with pytest.raises(TableError, match=r"'amount' has '1\.250', and whole numbers .* separate thousands"):
-                read()
+                table.read(learned=learned)
+        assert table.read(learned=["amount"])["amount"].astype(float).tolist()[:2] == [850, 1.25]
+        assert next(table.chunks(2, {"amount"})).frame["amount"].astype(float).tolist() == [850, 1.25]
         assert len(table.read(["b"])) == 5
         assert len(table.read(text=["amount"])) == 5
 
 
 @pytest.mark.parametrize(
-    "cells", [["850.000", "1.250", "12.547"], ["850", "1.25", "12.547", "7"], ["0", "1.250", "1.500"]]
+    "cells",
+    [
+        ["850.000", "1.250", "12.547"],
+        ["850", "1.25", "12.547", "7"],
+        ["0", "1.250", "1.500"],
+        ["5", "81.301", "9", "77.125"],
+    ],
 )
 def test_decimals_with_three_digits_are_read(tmp_path, cells):
     table = open_table(written(tmp_path, "\n".join(["x,y", *(f"{cell},1" for cell in cells)])))
     assert table.read()["x"].tolist() == [float(cell) for cell in cells]
+
+
+def test_a_few_rows_are_read_as_training_has_learned_them(run, tmp_path):
+    rng = np.random.default_rng(0)
+    x = [str(round(each, 3)) if i % 2 else str(int(each)) for i, each in enumerate(rng.uniform(1, 99, 120))]
+    y = [str(round(2 * float(cell), 3)) for cell in x]
+    path = written(tmp_path, "\n".join(["x,y", *map(",".join, zip(x, y, strict=True))]))
+    model = tmp_path / "m.askless"
+    assert run("fit", path, "--target", "y", "-o", model, "--method", "fixed_order").code == 0
+    few = written(tmp_path, "x,y\n5,10\n81.300,162.602\n9,18\n77.125,154.25\n", "few.csv")
+    for command in ("predict", "evaluate"):
+        result = run(command, model, few)
+        assert result.code == 0, result.err
+
+
+def test_many_points_without_a_zero_at_the_end_are_refused(tmp_path):
+    cells = [f"{i}.{100 + i}" for i in range(1, 10)]
+    table = open_table(written(tmp_path, "\n".join(["x,y", *(f"{cell},1" for cell in ["850", "7", *cells])])))
+    assert table.read()["x"].tolist()[2] == 1.101
+    table = open_table(
+        written(tmp_path, "\n".join(["x,y", *(f"{cell},1" for cell in ["850", "7", *cells, "12.345"])]))
+    )
+    with pytest.raises(TableError, match=r"'x' has '1\.101'.* separate thousands"):
+        table.read()

@@ -57,10 +57,19 @@ class CsvTable:
         places = [place for place, name in enumerate(self._header[0], start=1) if not name]
         return places[1:] if places[:1] == [1] and self._counts_rows() else places
 
-    def read(self, columns: Collection[str] | None = None, text: Collection[str] = ()) -> pd.DataFrame:
-        """The whole table, or those of the columns that it has; those in `text` are not turned into numbers."""
+    def read(
+        self,
+        columns: Collection[str] | None = None,
+        text: Collection[str] = (),
+        learned: Collection[str] = (),
+    ) -> pd.DataFrame:
+        """The whole table, or those of the columns that it has; those in `text` are not turned into numbers.
+
+        How numbers are written is judged, but not in columns that a model has learned: a few rows tell less of them
+        than those of its training, and what is out of their range is told.
+        """
         kept = self.names if columns is None else [name for name in self.names if name in columns]
-        self._refuse_thousands(set(kept) - set(text))
+        self._refuse_thousands(set(kept) - {*text, *learned})
         with open(self.path, "rb") as file, self._explained():
             frame: pd.DataFrame = self._parse(file, text, None, ())
         return self._with_points(frame[kept], text)
@@ -68,13 +77,12 @@ class CsvTable:
     def chunks(
         self, rows: int, columns: Collection[str], text: Collection[str] = (), keep: Sequence[str] = ()
     ) -> Iterator[Chunk]:
-        """The table in chunks of at most `rows` rows, with those of the columns that it has.
+        """The table in chunks of at most `rows` rows, with those of the columns that it has, all learned by a model.
 
         What is in `keep` comes as it is written, too.
         """
         size = max(1, Path(self.path).stat().st_size)
         kept = [name for name in self.names if name in columns]
-        self._refuse_thousands(set(kept) - {*text, *keep})
         with open(self.path, "rb") as file:
             with self._explained():
                 reader = self._parse(file, {*text, *keep}, rows, keep)

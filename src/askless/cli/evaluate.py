@@ -98,7 +98,7 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray
     if target in model.schema.all_names:
         raise ValueError(f"--target: {target!r} is a feature of the model")
     needed, text = for_model(model, table)
-    frame = table.read(needed | {target}, text)
+    frame = table.read(needed | {target}, text, learned=needed - {target})
     X, y, _ = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)
     truth = numbers(y, args.data) if model.task == "regression" else class_codes(y, model.classes, args.data)
     return filled_up(X, model, args.unavailable), truth
