@@ -229,3 +229,11 @@ def test_many_points_without_a_zero_at_the_end_are_refused(tmp_path):
     )
     with pytest.raises(TableError, match=r"'x' has '1\.101'.* separate thousands"):
         table.read()
+
+
+def test_neither_names_nor_words_for_missing_values_tell_how_numbers_are_written(tmp_path):
+    cells = ["850", "1.250", "9999", "12.547", "7"]
+    table = open_table(written(tmp_path, "\n".join(["2020,y", *(f"{cell},1" for cell in cells)])), ["9999"])
+    with pytest.raises(TableError, match=r"'2020' has '1\.250'.* separate thousands"):
+        table.read()
+    assert open_table(written(tmp_path, "007,y\n1,2\n0999,3\n"), ["0999"]).padded(["007", "y"]) == {}

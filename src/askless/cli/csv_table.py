@@ -181,11 +181,15 @@ class CsvTable:
         return next((cell for _, cell in self._first_cells(columns) if DECIMAL_COMMA.fullmatch(cell)), None)
 
     def _first_cells(self, columns: Collection[str]) -> Iterator[tuple[str, str]]:
-        """Names of columns and what is written there, of the first rows."""
+        """Names of columns and what is written there, of the first rows, but for what stands for no value."""
         names, separator = self._header
+        missing = set(self._missing)
         with self._explained(), self._open_text() as file:
-            for row in csv.reader(islice(file, LOOK_AT), delimiter=separator, skipinitialspace=True):
-                yield from ((name, cell.strip()) for name, cell in zip(names, row, strict=False) if name in columns)
+            rows = csv.reader(islice(file, LOOK_AT), delimiter=separator, skipinitialspace=True)
+            next(rows, None)  # the names
+            for row in rows:
+                cells = ((name, cell.strip()) for name, cell in zip(names, row, strict=False) if name in columns)
+                yield from ((name, cell) for name, cell in cells if cell not in missing)
 
     @cached_property
     def _header(self) -> tuple[list[str], str]:
