@@ -130,6 +130,17 @@ def test_text_stays_text_in_every_chunk(tmp_path):
         ("a,b\nä,1\n".encode("latin-1"), "UTF-8"),
         (b"\x00\xff\xfe\x01", "UTF-8"),
         (b"sep=;\na;b\n1;2\n", "begins with 'sep='"),
+        (
+            "Umfrage 2024 – Leben\na;b;c\n1;2;x\n",
+            r"line 1 \('Umfrage 2024 – Leben'\) looks like a title; the column ",
+        ),
+        ("Umfrage 2024;;\na b;b c;c d\n1;2;x\n", "names seem to be in line 2: delete the line above it"),
+        ("Umfrage 2024;;\n\nStand;Mai;;\nid;2019;2020;a;b\n1,5;2;3,5;x;y\n", "line 4: delete the lines above it"),
+        (";;;;\na;b;c;d;e\n1;2;3;4;5\n", "line 1 is empty; the column names seem to be in line 2"),
+        ("\na,b\n1,2\n", "line 1 is empty; the column names seem to be in line 2"),
+        ("Study 7\na\tb\n1\t2\n", r"\('Study 7'\) looks like a title"),
+        ("a b c\n1,5 2,5 x\n1,5 2,5 y\n", "separated by ' '"),
+        (";;;;\n;;;;\n", "is empty"),
     ],
 )
 def test_what_is_not_a_table(tmp_path, content, words):
@@ -237,3 +248,21 @@ def test_neither_names_nor_words_for_missing_values_tell_how_numbers_are_written
     with pytest.raises(TableError, match=r"'2020' has '1\.250'.* separate thousands"):
         table.read()
     assert open_table(written(tmp_path, "007,y\n1,2\n0999,3\n"), ["0999"]).padded(["007", "y"]) == {}
+
+
+def test_a_table_of_one_column_has_no_title(tmp_path):
+    assert open_table(written(tmp_path, "age\n4\n5\n")).names == ["age"]
+    assert open_table(written(tmp_path, "age\nyes, very\nno\n"), names=["age"]).names == ["age"]
+    with pytest.raises(TableError, match="not a CSV file that can be read"):
+        open_table(written(tmp_path, "age\n4,5\n5,5\n")).read()
+
+
+def test_every_command_tells_of_a_title(run, table, model, tmp_path):
+    titled = written(tmp_path, "Survey 2024\n" + table.read_text(), "titled.csv")
+    told = f"{titled}: line 1 ('Survey 2024') looks like a title; the column names seem to be in line 2"
+    for words in (
+        ("fit", titled, "--target", "ill", "-o", tmp_path / "m.askless"),
+        ("predict", model, titled),
+        ("evaluate", model, titled, "--target", "ill"),
+    ):
+        assert told in run(*words).complaint

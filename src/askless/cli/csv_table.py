@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from askless.cli.chunks import Chunk
+from askless.cli.titles import LOOK_AT as TITLES
+from askless.cli.titles import line_of_names
 from askless.encoding.cells import DECIMAL_COMMA, MISSING_TEXT, THOUSANDS, composed, points_for_thousands
 from askless.exceptions import TableError
 
@@ -201,10 +203,11 @@ class CsvTable:
                     reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
                     found.append(([self._called(name.strip()) for name in next(reader, [])], separator))
         names, separator = max(found, key=lambda pair: len(pair[0]))  # of equals the first: the comma
+        if names and names[0].startswith("sep="):
+            raise TableError(f"{self.path} begins with {names[0]!r}, a line for Excel; a table begins with its names")
+        self._refuse_title(list(filter(None, names)))
         if not any(names):
             raise TableError(f"{self.path} is empty; a table begins with a line of column names")
-        if names[0].startswith("sep="):
-            raise TableError(f"{self.path} begins with {names[0]!r}, a line for Excel; a table begins with its names")
         twice = [name for name, times in Counter(filter(None, names)).items() if times > 1]
         if twice:
             raise TableError(f"{self.path}: several columns have the same name: {', '.join(map(repr, twice))}")
@@ -215,6 +218,19 @@ class CsvTable:
                 "tabs are read"
             )
         return names, separator
+
+    def _refuse_title(self, names: Sequence[str]) -> None:
+        """An error where the first line has no name, or one not wanted, and a later one seems to have them."""
+        if len(names) > 1 or any(name in self._wanted.values() for name in names):
+            return
+        with self._explained(), self._open_text() as file:
+            place = line_of_names(list(islice(file, TITLES)), SEPARATORS, OTHER_SEPARATORS)
+        if place is not None:
+            told = f"line 1 ({names[0]!r}) looks like a title" if names else "line 1 is empty"
+            above = "line" if place == 2 else "lines"
+            raise TableError(
+                f"{self.path}: {told}; the column names seem to be in line {place}: delete the {above} above it"
+            )
 
     def _called(self, name: str) -> str:
         return self._wanted.get(composed(name), name)
