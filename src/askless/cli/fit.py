@@ -188,10 +188,8 @@ def _say_remarks(console: Console, job: _Job, args: argparse.Namespace) -> None:
 def _prepare(args: argparse.Namespace) -> _Job:
     """The cases, and an estimator for them."""
     from askless.cli.settings import configured_method, read_groups, read_precedence, read_prices
-    from askless.cli.tables import is_parquet
+    from askless.cli.tables import errors_of, is_parquet
     from askless.cli.target import as_spelled, choose_task
-    from askless.encoding import CellError
-    from askless.exceptions import TableError
     from askless.service.descriptions import read_descriptions
 
     costs, groups = read_prices(args.costs, args.panels), read_groups(args.groups)
@@ -210,13 +208,8 @@ def _prepare(args: argparse.Namespace) -> _Job:
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
     estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **how)
-    try:
+    with errors_of(args.data, "--category COL reads a column as categories", "--drop COL leaves it out"):
         schema = _check_whole(X, rows, groups, costs, precedence, args.seed)
-    except CellError as error:
-        raise TableError(
-            f"{args.data}: {error} (--na WORD reads a word as missing, --category COL a column as categories, "
-            "--drop COL leaves it out)"
-        ) from None
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
     return _Job(_Rows(X, _target(y, task, args.data)), rows, task, why, estimator, descriptions)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ __all__ = [
     "ParquetFile",
     "as_category",
     "check_columns",
+    "errors_of",
     "filled_up",
     "for_model",
     "is_parquet",
@@ -58,6 +60,21 @@ def is_parquet(path: str) -> bool:
     if suffix in CSV or (suffix in PARQUET and not path.endswith(".gz")):
         return suffix in PARQUET
     raise TableError(f"{path}: a table is a CSV ({', '.join(CSV)}, also with .gz) or Parquet ({PARQUET[0]}) file")
+
+
+@contextmanager
+def errors_of(path: str, *advice: str) -> Iterator[None]:
+    """Errors of what a table holds name its file; of a cell that is not read they tell what options can do."""
+    from askless.encoding import CellError
+
+    try:
+        yield
+    except CellError as error:
+        of_words = [] if is_parquet(path) else ["--na WORD reads a word as missing"]
+        told = ", ".join([*of_words, *advice])
+        raise TableError(f"{path}: {error}" + (f" ({told})" if told else "")) from None
+    except TableError as error:
+        raise TableError(f"{path}: {error}") from None
 
 
 def check_columns(wanted: Iterable[str], names: Collection[str], option: str, path: str) -> None:
