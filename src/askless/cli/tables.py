@@ -70,11 +70,23 @@ def errors_of(path: str, *advice: str) -> Iterator[None]:
     try:
         yield
     except CellError as error:
-        of_words = [] if is_parquet(path) else ["--na WORD reads a word as missing"]
-        told = ", ".join([*of_words, *advice])
+        told = ", ".join([*([] if is_parquet(path) else [_as_missing(error.words)]), *advice])
         raise TableError(f"{path}: {error}" + (f" ({told})" if told else "")) from None
     except TableError as error:
         raise TableError(f"{path}: {error}") from None
+
+
+def _as_missing(words: Collection[str]) -> str:
+    """The option that reads these words as missing, as it can be typed; with digits they may be wrong numbers."""
+    words = [word for word in words if not any(map(str.isdigit, word))]
+    if not words:
+        return "--na WORD reads a word as missing"
+    plain = [quoted(word) for word in words if not word.startswith("-")]
+    given = [f"--na {' '.join(plain)}"] if plain else []
+    given += [
+        f"--na={quoted(word)}" for word in words if word.startswith("-")
+    ]  # or else it is no word, but an option
+    return f"{' '.join(given)} reads {'this' if len(words) == 1 else 'these'} as missing"
 
 
 def check_columns(wanted: Iterable[str], names: Collection[str], option: str, path: str) -> None:

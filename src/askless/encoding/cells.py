@@ -167,7 +167,7 @@ def number(cell: Any) -> float:
     if family(cell) == "text":
         value = parsed(cell)
         if value is None:
-            raise BadCell(f"{shown(cell)} is not a number")
+            raise BadCell(f"{shown(cell)} is not a number", words=[cell])
         return value
     try:
         return float(cell)
