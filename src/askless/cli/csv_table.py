@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 from askless.cli.chunks import Chunk
 from askless.cli.titles import LOOK_AT as TITLES
 from askless.cli.titles import line_of_names
-from askless.encoding.cells import DECIMAL_COMMA, MISSING_TEXT, THOUSANDS, composed, points_for_thousands
+from askless.encoding.cells import DECIMAL_COMMA, MISSING_TEXT, THOUSANDS, composed, parsed, points_for_thousands
 from askless.exceptions import TableError
 
 if TYPE_CHECKING:
@@ -81,10 +81,11 @@ class CsvTable:
     ) -> Iterator[Chunk]:
         """The table in chunks of at most `rows` rows, with those of the columns that it has, all learned by a model.
 
-        What is in `keep` comes as it is written, too.
+        What is in `keep` comes as it is written, too, but for decimal commas: these are points in columns of numbers.
         """
         size = max(1, Path(self.path).stat().st_size)
         kept = [name for name in self.names if name in columns]
+        with_commas = self._with_decimal_commas(keep)
         with open(self.path, "rb") as file:
             with self._explained():
                 reader = self._parse(file, {*text, *keep}, rows, keep)
@@ -99,6 +100,7 @@ class CsvTable:
                 frame = frame.reset_index(drop=True)
                 written = frame[list(keep)]
                 frame = frame.assign(**{name: written[name].mask(written[name].isin(self._missing)) for name in keep})
+                written = written.assign(**{name: written[name].map(_with_point) for name in with_commas})
                 yield Chunk(self._with_points(frame[kept], text), start, file.tell() / size, written)
                 start += len(frame)
 
@@ -181,6 +183,14 @@ class CsvTable:
     def _decimal_comma(self, columns: Collection[str]) -> str | None:
         """A number with a decimal comma in the first rows of these columns."""
         return next((cell for _, cell in self._first_cells(columns) if DECIMAL_COMMA.fullmatch(cell)), None)
+
+    def _with_decimal_commas(self, columns: Sequence[str]) -> list[str]:
+        """Those of the columns that hold numbers in the first rows, where commas are for decimals."""
+        if self._header[1] != ";":
+            return []
+        cells = list(self._first_cells(columns))
+        words = {name for name, cell in cells if parsed(cell) is None and not DECIMAL_COMMA.fullmatch(cell)}
+        return [name for name in columns if name not in words]
 
     def _first_cells(self, columns: Collection[str]) -> Iterator[tuple[str, str]]:
         """Names of columns and what is written there, of the first rows, but for what stands for no value."""

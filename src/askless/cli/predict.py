@@ -37,6 +37,7 @@ columns of the output, a row for each row of the table, in its order:
   p(CLASS)          the probability of each class
   features asked    their names in the order asked, separated by "; "
   number asked, cost, stop reason
+Columns of --keep come first, as they are written; decimals have a point everywhere.
 
 """
     + STOP_HELP
