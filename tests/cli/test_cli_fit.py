@@ -148,6 +148,7 @@ def test_an_empty_column_is_a_note(run, tmp_path):
     result = run("fit", path, "--target", "ill", *QUICK, "-o", tmp_path / "m.askless")
     assert result.code == 0
     assert result.err == "askless: note: left out, because every value is missing: 'nothing'\n"
+    assert "160 rows, 1 column to ask for" in result.out
 
 
 def test_columns_that_are_copies_are_told(run, tmp_path):

@@ -121,6 +121,7 @@ class _Job:
 
     rows: _Rows
     places: np.ndarray  # (n,) of the rows in the file
+    n_columns: int  # to ask for: those with a value
     task: str
     why: str  # it is that task
     estimator: DynamicClassifier | DynamicRegressor
@@ -132,8 +133,6 @@ def run(args: argparse.Namespace) -> None:
     inputs = (args.data, args.validation, args.costs, args.groups, args.panels, args.precedence, args.features)
     import pandas as pd
 
-    from askless.tables import column_names
-
     output = check_writable(args.output, inputs=inputs)
     if output.suffix.lower() in (".csv", ".gz", ".parquet", ".json"):
         raise UsageError(f"-o: {output} looks like a table; a model's file is best called something.askless")
@@ -144,8 +143,7 @@ def run(args: argparse.Namespace) -> None:
     job = _prepare(args)
     train, test = _split(job, args)
     validation = _validation(job, args)
-    n_columns = len(column_names(job.rows.X))
-    say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(n_columns, 'column')} to ask for")
+    say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(job.n_columns, 'column')} to ask for")
     say(console, f"{args.target}: {job.task}, because {job.why}")
     _say_remarks(console, job, args)
     if checkpoint.exists():
@@ -211,7 +209,8 @@ def _prepare(args: argparse.Namespace) -> _Job:
     with errors_of(args.data, "--category COL reads a column as categories", "--drop COL leaves it out"):
         schema = _check_whole(X, rows, groups, costs, precedence, args.seed)
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
-    return _Job(_Rows(X, _target(y, task, args.data)), rows, task, why, estimator, descriptions)
+    n_columns = sum(len(feature.parts) for feature in schema.features)
+    return _Job(_Rows(X, _target(y, task, args.data)), rows, n_columns, task, why, estimator, descriptions)
 
 
 def _keep_what_was_said(job: _Job, args: argparse.Namespace) -> None:
