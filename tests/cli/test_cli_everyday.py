@@ -38,6 +38,16 @@ def test_evaluate_knows_the_target_of_the_fit(run, tmp_path):
     assert "AUROC" in result.out
 
 
+def test_no_decimal_point_is_asked_for_where_commas_are_for_decimals(run, tmp_path):
+    data, model = tmp_path / "d.csv", tmp_path / "m.askless"
+    frame = simple().assign(price=[f"{2872 + i},0 €" for i in range(120)])
+    frame.to_csv(data, index=False, sep=";", decimal=",")
+    told = run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", model).complaint
+    assert "'2872,0 €' looks like a number with a unit; write the number alone, or make the column" in told
+    frame.assign(price=frame["price"].str.removesuffix(" €")).to_csv(data, index=False, sep=";", decimal=",")
+    assert run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", model).code == 0
+
+
 def test_semicolons_come_with_decimal_commas(run, tmp_path):
     data, model = tmp_path / "d.csv", tmp_path / "m.askless"
     simple().to_csv(data, index=False, sep=";", decimal=",")

@@ -36,7 +36,7 @@ PADDED = re.compile(r"[-+]?0\d")  # how a text begins that may be a code
 MONTH = re.compile(r"(19|20)\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](19|20)\d\d")
 UNIT = (
     "a number with a unit",
-    "write the number alone, with a decimal point, or make the column a categorical one if it holds categories",
+    "write the number alone, or make the column a categorical one if it holds categories",
 )
 WITH_SEPARATORS = (
     THOUSANDS,
