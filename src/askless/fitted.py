@@ -88,9 +88,9 @@ class FittedModel:
         available: Any = None,
         known: Any = None,
         batch: int = 1,
-        first_row: int = 0,
+        row_numbers: Sequence[int] | np.ndarray | None = None,
     ) -> Trajectory:
-        """Ask every row of the table; `first_row` is its place in a larger one, for the rows that errors name."""
+        """Ask every row of the table; `row_numbers` are the rows' places in a larger one, for errors to name."""
         asker = self.asker(costs)
         rules = self._rules(max_features, stopping)
         available = self._mask(available, "available", table)
@@ -100,7 +100,7 @@ class FittedModel:
         if any(map(makes_promise, rules)):
             warn_of_manner(rules, self.manner(rules, costs, known, available, table))
         parts = []
-        for rows, cases in self._chunks(table, first_row):
+        for rows, cases in self._chunks(table, row_numbers):
             part = rollout(
                 self.policy,
                 self.predictor,
@@ -243,10 +243,11 @@ class FittedModel:
         check_rules(rules, self.task, stored=self.reference is not None, informative=self.informative)
         return (*rules, MaxFeatures(budget))
 
-    def _chunks(self, table: Any, first_row: int) -> Iterator[tuple[slice, Cases]]:
+    def _chunks(self, table: Any, numbers: Sequence[int] | np.ndarray | None) -> Iterator[tuple[slice, Cases]]:
         """The encoded rows, some at a time, with their place in the table."""
         for rows, part in row_chunks(table, ROWS_AT_ONCE):
-            cases = self.encoder.transform(part, range(first_row + rows.start, first_row + rows.stop))
+            named: Any = range(rows.start, rows.stop) if numbers is None else numbers[rows]
+            cases = self.encoder.transform(part, named)
             size = cases_at_once(self.schema)
             for start in range(0, len(cases), size):
                 batch = cases[start : start + size]

@@ -24,7 +24,7 @@ TABLES = {
     "no target": (FRAME.drop(columns="ill"), "no column 'ill'"),
     "no feature": (FRAME[["ill"]], "no columns left"),
     "missing targets": (with_cell("ill", None), "missing in 1 of 40 rows, the first in row 7"),
-    "text in a number column": (with_cell("low", "high"), "--category COL a column as categories"),
+    "text in a number column": (with_cell("low", "high"), "--category COL reads a column as categories"),
     "infinity": (with_cell("low", "inf"), "infinity"),
     "twice the same name": ("age,age,ill\n1,2,yes\n", "same name: 'age'"),
     "ragged": ("age,ill\n1,yes\n1,2,no\n", "line 3 has 3 cells, and the header 2; put cells"),
@@ -122,9 +122,15 @@ def test_tables_for_a_model(run, tmp_path, model):
     complaint = run("predict", model, path).complaint
     assert "'age' (did you mean 'Age'?)" in complaint
     assert "'low'" in complaint
+    assert complaint == run("evaluate", model, path, "--target", "ill").complaint
     frame.astype(object).assign(low=[*["81"] * 20, "tall", *["80"] * 9]).to_csv(path, index=False)
-    assert "column 'low', row 20 " in run("predict", model, path, "--chunk-rows", 7).complaint
-    assert "column 'low', row 20 " in run("evaluate", model, path, "--target", "ill").complaint
+    told = f"{path}: column 'low', row 20 (counting from 0): 'tall' is not a number (--na "
+    assert told in run("predict", model, path, "--chunk-rows", 7).complaint
+    assert told in run("evaluate", model, path, "--target", "ill").complaint
+    frame.astype(object).assign(low=[*["81"] * 20, "tall", *["80"] * 9], ill=[None, *frame["ill"][1:]]).to_csv(
+        path, index=False
+    )
+    assert told in run("evaluate", model, path, "--target", "ill", "--drop-missing-target").complaint
     frame.iloc[:0].to_csv(path, index=False)
     assert "no rows" in run("predict", model, path).complaint
     assert "no rows" in run("evaluate", model, path, "--target", "ill").complaint

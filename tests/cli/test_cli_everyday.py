@@ -38,6 +38,16 @@ def test_evaluate_knows_the_target_of_the_fit(run, tmp_path):
     assert "AUROC" in result.out
 
 
+def test_no_decimal_point_is_asked_for_where_commas_are_for_decimals(run, tmp_path):
+    data, model = tmp_path / "d.csv", tmp_path / "m.askless"
+    frame = simple().assign(price=[f"{2872 + i},0 €" for i in range(120)])
+    frame.to_csv(data, index=False, sep=";", decimal=",")
+    told = run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", model).complaint
+    assert "'2872,0 €' looks like a number with a unit; write the number alone, or make the column" in told
+    frame.assign(price=frame["price"].str.removesuffix(" €")).to_csv(data, index=False, sep=";", decimal=",")
+    assert run("fit", data, "--target", "tall", "--budget", 1, *QUICK, "-o", model).code == 0
+
+
 def test_semicolons_come_with_decimal_commas(run, tmp_path):
     data, model = tmp_path / "d.csv", tmp_path / "m.askless"
     simple().to_csv(data, index=False, sep=";", decimal=",")
@@ -131,6 +141,28 @@ def test_errors_of_fit_name_the_row_of_the_file(run, tmp_path):
     frame.to_csv(data, index=False)
     result = run("fit", data, "--target", "tall", "-o", tmp_path / "m.askless")
     assert "column 'height', row 33 (counting from 0): 'tall' is not a number" in result.err
+
+
+def test_all_words_of_a_column_that_are_not_numbers_are_told_at_once(run, tmp_path):
+    data, model = tmp_path / "d.csv", tmp_path / "m.askless"
+    frame = simple().astype({"height": object})
+    for i, word in enumerate(["n. b.", "--", "k.A.", "k.A.", "k.A.", "-", "--"]):
+        frame.loc[3 * i + 2, "height"] = word
+    frame.to_csv(data, index=False)
+    fit = ["fit", data, "--target", "tall", "-o", model, "--budget", 1, *QUICK]
+    told = run(*fit).complaint
+    assert (
+        "column 'height', row 2 (counting from 0): 'n. b.' is not a number (once), nor are 'k.A.' (3 times), "
+        "'--' (2 times), '-' (once), but 113 of 120 values in this column are; correct these cells, leave "
+    ) in told
+    assert "(--na 'n. b.' k.A. --na=-- --na=- reads these as missing, --category COL reads a column" in told
+    assert run(*fit, "--na", "n. b.", "k.A.", "--na=--", "--na=-").code == 0
+    frame.loc[[50, 51, 52], "height"] = ["1,70", "y", "y"]
+    frame.to_csv(data, index=False)
+    told = run(*fit).complaint
+    assert "'--' (2 times), 'y' (2 times), '-' (once) and 1 more, but 110 of 120" in told
+    told = run("predict", model, data).complaint
+    assert f"{data}: column 'height', row 50 (counting from 0): '1,70' is not a number (--na WORD reads" in told
 
 
 def test_an_identifier_is_noticed(run, tmp_path):

@@ -148,6 +148,7 @@ def test_an_empty_column_is_a_note(run, tmp_path):
     result = run("fit", path, "--target", "ill", *QUICK, "-o", tmp_path / "m.askless")
     assert result.code == 0
     assert result.err == "askless: note: left out, because every value is missing: 'nothing'\n"
+    assert "160 rows, 1 column to ask for" in result.out
 
 
 def test_columns_that_are_copies_are_told(run, tmp_path):
@@ -234,6 +235,36 @@ def test_a_code_in_the_target_is_told(good):
         "died, the target, is -999 in 20 rows, far from its other values: --na -999 --drop-missing-target if that is"
     )
     assert [remark.startswith(told) for remark in remarks(pd.DataFrame({"age": range(3, 183, 3)}), y)] == [True]
+
+
+def test_a_line_of_totals_is_told(run, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{a:.2f};{b:.2f};{s};{a + b:.2f}" for a, b, s in zip(*rng.normal(9, 1, (2, 80)), "mf" * 40, strict=True)
+    ]
+    lines[4] = lines[4].rpartition(";")[0] + ";"
+    text = "\n".join(["a;b;sex;y", *lines]).replace(".", ",")
+    words = ["--target", "y", "-o", tmp_path / "m.askless", "--method", "fixed_order", "--drop-missing-target"]
+    for last in (";;;1432,5", ";;Summe;1432,5"):
+        (tmp_path / "t.csv").write_text(f"{text}\n{last}\n")
+        done = run("fit", tmp_path / "t.csv", *words)
+        assert done.code == 0, done.err
+        told = (
+            "row 80 (counting from 0) has a target and nothing to ask for: leave out what is no case, such as a line"
+        )
+        assert f"{told} of totals; y is 1432.5 in row 80, and " in done.out
+    for last in (";;m;18", "9;;Summe;1432,5"):  # a case of which little is known, and one like others
+        (tmp_path / "t.csv").write_text(f"{text}\n{last}\n")
+        assert "nothing to ask for" not in run("fit", tmp_path / "t.csv", *words).out
+
+
+def test_rows_without_values_are_told_with_targets_of_any_kind():
+    frame = pd.DataFrame({"a": [1.5, None, 2.5, None, 4.0] * 4, "b": [None, None, "x", None, "y"] * 4})
+    y = pd.Series([1.0, 2.0, 3.0, 4.0, 5.0] * 4, name="y")
+    told = "8 rows (the first is row 1, counting from 0) have a target and nothing to ask for: leave out what is no "
+    for target in (y, y.astype(str)):
+        (remark,) = (each for each in remarks(frame, target) if "nothing" in each)
+        assert remark == f"{told}case, such as a line of totals"
 
 
 def test_codes_with_zeros_in_front_are_told(run, tmp_path):

@@ -111,3 +111,23 @@ def test_exit_codes_of_a_real_process(tmp_path: Path):
     assert (done.returncode, done.stdout) == (2, "")
     assert Result(done.returncode, done.stdout, done.stderr).complaint
     assert spawn("--version").returncode == 0
+
+
+def test_two_hyphens_may_be_a_word_for_missing_values():
+    words = ["fit", "t.csv", "--target", "y", "-o", "m.askless"]
+    assert build_parser().parse_args([*words, "--na=--"]).na == ["--"]
+    assert build_parser().parse_args([*words, "--na", ".", "-", "-999", "--na=--", "--na=-x"]).na == [
+        ".",
+        "-",
+        "-999",
+        "--",
+        "-x",
+    ]
+    assert build_parser().parse_args([words[0], *words[2:], "--na", ".", "--", "t.csv"]).na == [
+        "."
+    ]  # ends the options
+
+
+@pytest.mark.parametrize("given", [["--na", "--"], ["--na", ".", "--"], ["--na", ".", "--", "-"], ["--na", "-x"]])
+def test_how_two_hyphens_are_given_is_told(run, given):
+    assert "is given like --na=--" in run("fit", "t.csv", "--target", "y", "-o", "m.askless", *given).complaint

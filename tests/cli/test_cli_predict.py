@@ -72,6 +72,22 @@ def test_what_is_kept_is_as_it_was_written(run, table, model, tmp_path):
     assert found["prediction"].tolist() == predicted(tmp_path / "p.csv")["prediction"].tolist()
 
 
+def test_one_style_of_decimals_in_what_is_written(run, model, tmp_path):
+    """Numbers that are kept have points, as predictions do; words and lists of choices stay as they are."""
+    frame = messy_frame(30).assign(income="1200,50", answers=["1,2", "1,2,3"] * 15, id=["007", "NA", "8"] * 10)
+    frame.to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
+    keep = ["--keep", "income", "answers", "id", "low"]
+    for rows in (1, 1000):
+        words = ["predict", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv", *keep, "--chunk-rows", rows]
+        result = run(*words)
+        assert result.code == 0, result.err
+        found = pd.read_csv(tmp_path / "o.csv", dtype=str, keep_default_na=False)
+        assert found["income"].tolist() == ["1200.50"] * 30
+        assert found["answers"].tolist() == ["1,2", "1,2,3"] * 15
+        assert found["id"].tolist() == ["007", "NA", "8"] * 10
+        assert found["low"].tolist() == [str(each) for each in frame["low"]]
+
+
 def test_whole_numbers_stay_whole_beside_missing_ones(run, model, tmp_path):
     """In a Parquet file; also where they have more digits than a fraction holds, and whatever the chunks."""
     ids = [2**53 + 1 + 2 * i for i in range(160)]

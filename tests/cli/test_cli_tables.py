@@ -130,6 +130,17 @@ def test_text_stays_text_in_every_chunk(tmp_path):
         ("a,b\nä,1\n".encode("latin-1"), "UTF-8"),
         (b"\x00\xff\xfe\x01", "UTF-8"),
         (b"sep=;\na;b\n1;2\n", "begins with 'sep='"),
+        (
+            "Umfrage 2024 – Leben\na;b;c\n1;2;x\n",
+            r"line 1 \('Umfrage 2024 – Leben'\) looks like a title; the column ",
+        ),
+        ("Umfrage 2024;;\na b;b c;c d\n1;2;x\n", "names seem to be in line 2: delete the line above it"),
+        ("Umfrage 2024;;\n\nStand;Mai;;\nid;2019;2020;a;b\n1,5;2;3,5;x;y\n", "line 4: delete the lines above it"),
+        (";;;;\na;b;c;d;e\n1;2;3;4;5\n", "line 1 is empty; the column names seem to be in line 2"),
+        ("\na,b\n1,2\n", "line 1 is empty; the column names seem to be in line 2"),
+        ("Study 7\na\tb\n1\t2\n", r"\('Study 7'\) looks like a title"),
+        ("a b c\n1,5 2,5 x\n1,5 2,5 y\n", "separated by ' '"),
+        (";;;;\n;;;;\n", "is empty"),
     ],
 )
 def test_what_is_not_a_table(tmp_path, content, words):
@@ -184,16 +195,74 @@ def test_points_that_seem_to_separate_thousands_are_refused(tmp_path):
     for separator in (";", ",", "\t"):
         rows = [f"{cell}{separator}{i}" for i, cell in enumerate(["850", "1.250", "12.547", "", "7"])]
         table = open_table(written(tmp_path, "\n".join([f"amount{separator}b", *rows])))
-        for read in (table.read, lambda table=table: next(table.chunks(2, {"amount", "b"}))):
+        for learned in ((), ("b",)):
             with pytest.raises(TableError, match=r"'amount' has '1\.250', and whole numbers .* separate thousands"):
-                read()
+                table.read(learned=learned)
+        assert table.read(learned=["amount"])["amount"].astype(float).tolist()[:2] == [850, 1.25]
+        assert next(table.chunks(2, {"amount"})).frame["amount"].astype(float).tolist() == [850, 1.25]
         assert len(table.read(["b"])) == 5
         assert len(table.read(text=["amount"])) == 5
 
 
 @pytest.mark.parametrize(
-    "cells", [["850.000", "1.250", "12.547"], ["850", "1.25", "12.547", "7"], ["0", "1.250", "1.500"]]
+    "cells",
+    [
+        ["850.000", "1.250", "12.547"],
+        ["850", "1.25", "12.547", "7"],
+        ["0", "1.250", "1.500"],
+        ["5", "81.301", "9", "77.125"],
+    ],
 )
 def test_decimals_with_three_digits_are_read(tmp_path, cells):
     table = open_table(written(tmp_path, "\n".join(["x,y", *(f"{cell},1" for cell in cells)])))
     assert table.read()["x"].tolist() == [float(cell) for cell in cells]
+
+
+def test_a_few_rows_are_read_as_training_has_learned_them(run, tmp_path):
+    rng = np.random.default_rng(0)
+    x = [str(round(each, 3)) if i % 2 else str(int(each)) for i, each in enumerate(rng.uniform(1, 99, 120))]
+    y = [str(round(2 * float(cell), 3)) for cell in x]
+    path = written(tmp_path, "\n".join(["x,y", *map(",".join, zip(x, y, strict=True))]))
+    model = tmp_path / "m.askless"
+    assert run("fit", path, "--target", "y", "-o", model, "--method", "fixed_order").code == 0
+    few = written(tmp_path, "x,y\n5,10\n81.300,162.602\n9,18\n77.125,154.25\n", "few.csv")
+    for command in ("predict", "evaluate"):
+        result = run(command, model, few)
+        assert result.code == 0, result.err
+
+
+def test_many_points_without_a_zero_at_the_end_are_refused(tmp_path):
+    cells = [f"{i}.{100 + i}" for i in range(1, 10)]
+    table = open_table(written(tmp_path, "\n".join(["x,y", *(f"{cell},1" for cell in ["850", "7", *cells])])))
+    assert table.read()["x"].tolist()[2] == 1.101
+    table = open_table(
+        written(tmp_path, "\n".join(["x,y", *(f"{cell},1" for cell in ["850", "7", *cells, "12.345"])]))
+    )
+    with pytest.raises(TableError, match=r"'x' has '1\.101'.* separate thousands"):
+        table.read()
+
+
+def test_neither_names_nor_words_for_missing_values_tell_how_numbers_are_written(tmp_path):
+    cells = ["850", "1.250", "9999", "12.547", "7"]
+    table = open_table(written(tmp_path, "\n".join(["2020,y", *(f"{cell},1" for cell in cells)])), ["9999"])
+    with pytest.raises(TableError, match=r"'2020' has '1\.250'.* separate thousands"):
+        table.read()
+    assert open_table(written(tmp_path, "007,y\n1,2\n0999,3\n"), ["0999"]).padded(["007", "y"]) == {}
+
+
+def test_a_table_of_one_column_has_no_title(tmp_path):
+    assert open_table(written(tmp_path, "age\n4\n5\n")).names == ["age"]
+    assert open_table(written(tmp_path, "age\nyes, very\nno\n"), names=["age"]).names == ["age"]
+    with pytest.raises(TableError, match="not a CSV file that can be read"):
+        open_table(written(tmp_path, "age\n4,5\n5,5\n")).read()
+
+
+def test_every_command_tells_of_a_title(run, table, model, tmp_path):
+    titled = written(tmp_path, "Survey 2024\n" + table.read_text(), "titled.csv")
+    told = f"{titled}: line 1 ('Survey 2024') looks like a title; the column names seem to be in line 2"
+    for words in (
+        ("fit", titled, "--target", "ill", "-o", tmp_path / "m.askless"),
+        ("predict", model, titled),
+        ("evaluate", model, titled, "--target", "ill"),
+    ):
+        assert told in run(*words).complaint

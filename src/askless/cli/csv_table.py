@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from askless.cli.chunks import Chunk
-from askless.encoding.cells import DECIMAL_COMMA, MISSING_TEXT, THOUSANDS, composed, points_for_thousands
+from askless.cli.titles import LOOK_AT as TITLES
+from askless.cli.titles import line_of_names
+from askless.encoding.cells import DECIMAL_COMMA, MISSING_TEXT, THOUSANDS, composed, parsed, points_for_thousands
 from askless.exceptions import TableError
 
 if TYPE_CHECKING:
@@ -57,10 +59,19 @@ class CsvTable:
         places = [place for place, name in enumerate(self._header[0], start=1) if not name]
         return places[1:] if places[:1] == [1] and self._counts_rows() else places
 
-    def read(self, columns: Collection[str] | None = None, text: Collection[str] = ()) -> pd.DataFrame:
-        """The whole table, or those of the columns that it has; those in `text` are not turned into numbers."""
+    def read(
+        self,
+        columns: Collection[str] | None = None,
+        text: Collection[str] = (),
+        learned: Collection[str] = (),
+    ) -> pd.DataFrame:
+        """The whole table, or those of the columns that it has; those in `text` are not turned into numbers.
+
+        How numbers are written is judged, but not in columns that a model has learned: a few rows tell less of them
+        than those of its training, and what is out of their range is told.
+        """
         kept = self.names if columns is None else [name for name in self.names if name in columns]
-        self._refuse_thousands(set(kept) - set(text))
+        self._refuse_thousands(set(kept) - {*text, *learned})
         with open(self.path, "rb") as file, self._explained():
             frame: pd.DataFrame = self._parse(file, text, None, ())
         return self._with_points(frame[kept], text)
@@ -68,13 +79,13 @@ class CsvTable:
     def chunks(
         self, rows: int, columns: Collection[str], text: Collection[str] = (), keep: Sequence[str] = ()
     ) -> Iterator[Chunk]:
-        """The table in chunks of at most `rows` rows, with those of the columns that it has.
+        """The table in chunks of at most `rows` rows, with those of the columns that it has, all learned by a model.
 
-        What is in `keep` comes as it is written, too.
+        What is in `keep` comes as it is written, too, but for decimal commas: these are points in columns of numbers.
         """
         size = max(1, Path(self.path).stat().st_size)
         kept = [name for name in self.names if name in columns]
-        self._refuse_thousands(set(kept) - {*text, *keep})
+        with_commas = self._with_decimal_commas(keep)
         with open(self.path, "rb") as file:
             with self._explained():
                 reader = self._parse(file, {*text, *keep}, rows, keep)
@@ -89,6 +100,7 @@ class CsvTable:
                 frame = frame.reset_index(drop=True)
                 written = frame[list(keep)]
                 frame = frame.assign(**{name: written[name].mask(written[name].isin(self._missing)) for name in keep})
+                written = written.assign(**{name: written[name].map(_with_point) for name in with_commas})
                 yield Chunk(self._with_points(frame[kept], text), start, file.tell() / size, written)
                 start += len(frame)
 
@@ -172,12 +184,24 @@ class CsvTable:
         """A number with a decimal comma in the first rows of these columns."""
         return next((cell for _, cell in self._first_cells(columns) if DECIMAL_COMMA.fullmatch(cell)), None)
 
+    def _with_decimal_commas(self, columns: Sequence[str]) -> list[str]:
+        """Those of the columns that hold numbers in the first rows, where commas are for decimals."""
+        if self._header[1] != ";":
+            return []
+        cells = list(self._first_cells(columns))
+        words = {name for name, cell in cells if parsed(cell) is None and not DECIMAL_COMMA.fullmatch(cell)}
+        return [name for name in columns if name not in words]
+
     def _first_cells(self, columns: Collection[str]) -> Iterator[tuple[str, str]]:
-        """Names of columns and what is written there, of the first rows."""
+        """Names of columns and what is written there, of the first rows, but for what stands for no value."""
         names, separator = self._header
+        missing = set(self._missing)
         with self._explained(), self._open_text() as file:
-            for row in csv.reader(islice(file, LOOK_AT), delimiter=separator, skipinitialspace=True):
-                yield from ((name, cell.strip()) for name, cell in zip(names, row, strict=False) if name in columns)
+            rows = csv.reader(islice(file, LOOK_AT), delimiter=separator, skipinitialspace=True)
+            next(rows, None)  # the names
+            for row in rows:
+                cells = ((name, cell.strip()) for name, cell in zip(names, row, strict=False) if name in columns)
+                yield from ((name, cell) for name, cell in cells if cell not in missing)
 
     @cached_property
     def _header(self) -> tuple[list[str], str]:
@@ -189,10 +213,11 @@ class CsvTable:
                     reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
                     found.append(([self._called(name.strip()) for name in next(reader, [])], separator))
         names, separator = max(found, key=lambda pair: len(pair[0]))  # of equals the first: the comma
+        if names and names[0].startswith("sep="):
+            raise TableError(f"{self.path} begins with {names[0]!r}, a line for Excel; a table begins with its names")
+        self._refuse_title(list(filter(None, names)))
         if not any(names):
             raise TableError(f"{self.path} is empty; a table begins with a line of column names")
-        if names[0].startswith("sep="):
-            raise TableError(f"{self.path} begins with {names[0]!r}, a line for Excel; a table begins with its names")
         twice = [name for name, times in Counter(filter(None, names)).items() if times > 1]
         if twice:
             raise TableError(f"{self.path}: several columns have the same name: {', '.join(map(repr, twice))}")
@@ -203,6 +228,19 @@ class CsvTable:
                 "tabs are read"
             )
         return names, separator
+
+    def _refuse_title(self, names: Sequence[str]) -> None:
+        """An error where the first line has no name, or one not wanted, and a later one seems to have them."""
+        if len(names) > 1 or any(name in self._wanted.values() for name in names):
+            return
+        with self._explained(), self._open_text() as file:
+            place = line_of_names(list(islice(file, TITLES)), SEPARATORS, OTHER_SEPARATORS)
+        if place is not None:
+            told = f"line 1 ({names[0]!r}) looks like a title" if names else "line 1 is empty"
+            above = "line" if place == 2 else "lines"
+            raise TableError(
+                f"{self.path}: {told}; the column names seem to be in line {place}: delete the {above} above it"
+            )
 
     def _called(self, name: str) -> str:
         return self._wanted.get(composed(name), name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from askless.cli.console import count, make_console, say
 from askless.cli.output import check_writable
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+    import pandas as pd
 
     from askless.cli.scores import Scores
     from askless.core import Trajectory
@@ -59,14 +60,17 @@ def run(args: argparse.Namespace) -> None:
     plot = None if args.plot is None else _check_picture(args.plot)
     numbers = None if args.json is None else check_writable(args.json, "--json")
     from askless.cli.scores import choose_metric, most_asked, score, score_table, spending_table, tells_of_money
+    from askless.cli.tables import errors_of, filled_up
     from askless.cli.unseen import Unseen
     from askless.persistence import read_model
 
     model = read_model(args.model)
     metric = choose_metric(args.metric, model.task)
     how = rows_asking(args, model)
-    X, y = _read(args, model)
-    trajectory = model.rollout(X, **how)
+    X, y, rows = _read(args, model)
+    with errors_of(args.data):
+        X = filled_up(X, model, args.unavailable)
+        trajectory = model.rollout(X, row_numbers=rows, **how)
     unseen = Unseen(model)
     unseen.look(X)
     unseen.tell()
@@ -85,9 +89,9 @@ def run(args: argparse.Namespace) -> None:
         say(console, f"wrote {written}")
 
 
-def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray]:
-    """The features as the model takes them, and the truth as the metrics do."""
-    from askless.cli.tables import check_columns, filled_up, for_model, open_table_for
+def _read(args: argparse.Namespace, model: FittedModel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """The features, the truth as the metrics take it, and which rows of the file these are."""
+    from askless.cli.tables import check_columns, for_model, open_table_for
     from askless.cli.target import class_codes, numbers, split_target
 
     table = open_table_for(model, args.data, args.na)
@@ -98,10 +102,10 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[Any, np.ndarray
     if target in model.schema.all_names:
         raise ValueError(f"--target: {target!r} is a feature of the model")
     needed, text = for_model(model, table)
-    frame = table.read(needed | {target}, text)
-    X, y, _ = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)
+    frame = table.read(needed | {target}, text, learned=needed - {target})
+    X, y, rows = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)
     truth = numbers(y, args.data) if model.task == "regression" else class_codes(y, model.classes, args.data)
-    return filled_up(X, model, args.unavailable), truth
+    return X, truth, rows
 
 
 def _check_picture(name: str) -> Path:

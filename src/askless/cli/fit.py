@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +120,8 @@ class _Job:
     """What is to be learned."""
 
     rows: _Rows
+    places: np.ndarray  # (n,) of the rows in the file
+    n_columns: int  # to ask for: those with a value
     task: str
     why: str  # it is that task
     estimator: DynamicClassifier | DynamicRegressor
@@ -132,8 +133,6 @@ def run(args: argparse.Namespace) -> None:
     inputs = (args.data, args.validation, args.costs, args.groups, args.panels, args.precedence, args.features)
     import pandas as pd
 
-    from askless.tables import column_names
-
     output = check_writable(args.output, inputs=inputs)
     if output.suffix.lower() in (".csv", ".gz", ".parquet", ".json"):
         raise UsageError(f"-o: {output} looks like a table; a model's file is best called something.askless")
@@ -144,8 +143,7 @@ def run(args: argparse.Namespace) -> None:
     job = _prepare(args)
     train, test = _split(job, args)
     validation = _validation(job, args)
-    n_columns = len(column_names(job.rows.X))
-    say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(n_columns, 'column')} to ask for")
+    say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(job.n_columns, 'column')} to ask for")
     say(console, f"{args.target}: {job.task}, because {job.why}")
     _say_remarks(console, job, args)
     if checkpoint.exists():
@@ -170,55 +168,26 @@ def _say_remarks(console: Console, job: _Job, args: argparse.Namespace) -> None:
     """Tell what looks odd in the table, unless it is too large to be looked through."""
     import pandas as pd
 
-    from askless.cli.remarks import rare_classes, remarks
+    from askless.cli.remarks import rare_classes, remarks, remarks_on_lines
+    from askless.cli.tables import CsvTable, open_table
 
     y = pd.Series(job.rows.y, name=args.target)
     for remark in rare_classes(y) if job.estimator._task == "classification" else ():
         say(console, remark)
     if isinstance(job.rows.X, pd.DataFrame):
-        for remark in _remarks_on_lines(job.rows.X, args):
+        source = open_table(args.data, args.na)
+        for remark in remarks_on_lines(source, job.rows.X) if isinstance(source, CsvTable) else ():
             say(console, remark)
         groups = (job.estimator.groups or {}).values()
-        for remark in remarks(job.rows.X, y, list(groups)):
+        for remark in remarks(job.rows.X, y, list(groups), job.places):
             say(console, remark)
-
-
-def _remarks_on_lines(X: pd.DataFrame, args: argparse.Namespace) -> Iterator[str]:
-    """Sentences on what the lines of a CSV file tell and the table does not."""
-    from askless.cli.tables import CsvTable, open_table
-
-    source = open_table(args.data, args.na)
-    if not isinstance(source, CsvTable):
-        return
-    if source.nameless:
-        places = ", ".join(map(str, source.nameless))
-        yield f"column {places} of {args.data} has no name and is left out; give it one if it is to be asked for"
-    if (told := _short_lines(source, X)) is not None:
-        yield f"{told}: what lacks counts as missing"
-    numbers = [str(name) for name in X if X[name].dtype.kind in "iuf"]
-    for name, cell in source.padded(numbers).items():
-        yield f"{name} is written like {cell} and taken for a number: --category {quoted(name)} if these are codes"
-
-
-def _short_lines(source: CsvTable, frame: pd.DataFrame) -> str | None:
-    """That lines end too early: in the frame what they lack is missing like anything else."""
-    last = source.names[-1]
-    if last not in frame or not frame[last].isna().any():
-        return None
-    short = source.short_lines()
-    if not short:
-        return None
-    lines = "line ends" if len(short) == 1 else "lines end"
-    return f"{len(short):,} {lines} before the last column (the first is line {short[0]:,})"
 
 
 def _prepare(args: argparse.Namespace) -> _Job:
     """The cases, and an estimator for them."""
     from askless.cli.settings import configured_method, read_groups, read_precedence, read_prices
-    from askless.cli.tables import is_parquet
+    from askless.cli.tables import errors_of, is_parquet
     from askless.cli.target import as_spelled, choose_task
-    from askless.encoding import CellError
-    from askless.exceptions import TableError
     from askless.service.descriptions import read_descriptions
 
     costs, groups = read_prices(args.costs, args.panels), read_groups(args.groups)
@@ -237,15 +206,11 @@ def _prepare(args: argparse.Namespace) -> _Job:
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
     estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **how)
-    try:
+    with errors_of(args.data, "--category COL reads a column as categories", "--drop COL leaves it out"):
         schema = _check_whole(X, rows, groups, costs, precedence, args.seed)
-    except CellError as error:
-        raise TableError(
-            f"{args.data}: {error} (--na WORD reads a word as missing, --category COL a column as categories, "
-            "--drop COL leaves it out)"
-        ) from None
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
-    return _Job(_Rows(X, _target(y, task, args.data)), task, why, estimator, descriptions)
+    n_columns = sum(len(feature.parts) for feature in schema.features)
+    return _Job(_Rows(X, _target(y, task, args.data)), rows, n_columns, task, why, estimator, descriptions)
 
 
 def _keep_what_was_said(job: _Job, args: argparse.Namespace) -> None:
@@ -302,6 +267,7 @@ def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTa
 def _in_memory(
     args: argparse.Namespace, source: CsvTable | ParquetFile
 ) -> tuple[pd.DataFrame, pd.Series, np.ndarray, int]:
+    from askless.cli.remarks import short_lines
     from askless.cli.tables import CsvTable, as_category
     from askless.cli.target import split_target
     from askless.exceptions import TableError
@@ -310,7 +276,7 @@ def _in_memory(
     try:
         X, y, rows = split_target(frame, args.target, source.path, drop_missing=args.drop_missing_target)
     except TableError as error:
-        if isinstance(source, CsvTable) and (told := _short_lines(source, frame)) is not None:
+        if isinstance(source, CsvTable) and (told := short_lines(source, frame)) is not None:
             raise TableError(f"{error}; {told}") from None
         raise
     X = X.assign(**{name: as_category(X[name]) for name in args.category if name in X})

@@ -29,7 +29,12 @@ class ParquetFile:
         """The table, which stays in its file; the columns in `categories` hold codes."""
         return ParquetTable(self.path, categories=categories)
 
-    def read(self, columns: Collection[str] | None = None, text: Collection[str] = ()) -> pd.DataFrame:
+    def read(
+        self,
+        columns: Collection[str] | None = None,
+        text: Collection[str] = (),
+        learned: Collection[str] = (),
+    ) -> pd.DataFrame:
         """The whole table, or those of the columns that it has; they know their types."""
         kept = self.names if columns is None else [name for name in self.names if name in columns]
         return ParquetTable(self.path, kept).read()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from itertools import takewhile
 from typing import Any, NoReturn, TypeAlias
@@ -10,6 +11,9 @@ from typing import Any, NoReturn, TypeAlias
 from askless.hints import did_you_mean
 
 __all__ = ["Commands", "Parser", "UsageError", "fraction", "money", "natural", "positive", "text_help"]
+
+NO_WORD = re.compile(r"argument (--[\w-]+): expected at least one argument")  # as argparse says it
+TWO_HYPHENS = re.compile(r"unrecognized arguments: --( |$)")
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
@@ -33,9 +37,24 @@ class Parser(argparse.ArgumentParser):
                     self.error(f"there is no option {option}{did_you_mean(option, self._option_string_actions)}")
         return super().parse_known_args(args, namespace)
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """In `--na=--` the two hyphens are a word, which argparse of Python 3.11 takes for the end of the options."""
+        if action.option_strings and action.nargs == "+" and arg_strings == ["--"]:
+            return arg_strings
+        return super()._get_values(action, arg_strings)
+
     def error(self, message: str) -> NoReturn:
         """One line, and where to read more."""
-        raise UsageError(f"{message} (see `{self.prog} --help`)")
+        raise UsageError(f"{message}{_about_hyphens(message)} (see `{self.prog} --help`)")
+
+
+def _about_hyphens(message: str) -> str:
+    """How words that begin with a hyphen are given, where an error of argparse's seems to come of them."""
+    if option := NO_WORD.match(message):
+        return f"; a word that begins with a hyphen is given like {option[1]}=--"
+    if TWO_HYPHENS.match(message):
+        return "; -- ends the options, and as a word of one is given like --na=--"
+    return ""
 
 
 def text_help(description: str, epilog: str) -> dict[str, Any]:

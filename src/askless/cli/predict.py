@@ -37,6 +37,7 @@ columns of the output, a row for each row of the table, in its order:
   p(CLASS)          the probability of each class
   features asked    their names in the order asked, separated by "; "
   number asked, cost, stop reason
+Columns of --keep come first, as they are written; decimals have a point everywhere.
 
 """
     + STOP_HELP
@@ -110,13 +111,11 @@ def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace, how: 
     import numpy as np
     import pandas as pd
 
-    from askless.cli.tables import filled_up
-    from askless.exceptions import TableError
+    from askless.cli.tables import errors_of, filled_up
 
-    try:
-        trajectory = model.rollout(filled_up(chunk.frame, model, args.unavailable), first_row=chunk.start, **how)
-    except TableError as error:
-        raise TableError(f"{args.data}: {error}") from None
+    with errors_of(args.data):
+        rows = range(chunk.start, chunk.start + len(chunk.frame))
+        trajectory = model.rollout(filled_up(chunk.frame, model, args.unavailable), row_numbers=rows, **how)
     last = trajectory.predictions[:, -1]  # (n, outputs)
     if model.task == "regression":
         frame = pd.DataFrame({"prediction": last[:, 0]})

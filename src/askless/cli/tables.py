@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ __all__ = [
     "ParquetFile",
     "as_category",
     "check_columns",
+    "errors_of",
     "filled_up",
     "for_model",
     "is_parquet",
@@ -58,6 +60,33 @@ def is_parquet(path: str) -> bool:
     if suffix in CSV or (suffix in PARQUET and not path.endswith(".gz")):
         return suffix in PARQUET
     raise TableError(f"{path}: a table is a CSV ({', '.join(CSV)}, also with .gz) or Parquet ({PARQUET[0]}) file")
+
+
+@contextmanager
+def errors_of(path: str, *advice: str) -> Iterator[None]:
+    """Errors of what a table holds name its file; of a cell that is not read they tell what options can do."""
+    from askless.encoding import CellError
+
+    try:
+        yield
+    except CellError as error:
+        told = ", ".join([*([] if is_parquet(path) else [_as_missing(error.words)]), *advice])
+        raise TableError(f"{path}: {error}" + (f" ({told})" if told else "")) from None
+    except TableError as error:
+        raise TableError(f"{path}: {error}") from None
+
+
+def _as_missing(words: Collection[str]) -> str:
+    """The option that reads these words as missing, as it can be typed; with digits they may be wrong numbers."""
+    words = [word for word in words if not any(map(str.isdigit, word))]
+    if not words:
+        return "--na WORD reads a word as missing"
+    plain = [quoted(word) for word in words if not word.startswith("-")]
+    given = [f"--na {' '.join(plain)}"] if plain else []
+    given += [
+        f"--na={quoted(word)}" for word in words if word.startswith("-")
+    ]  # or else it is no word, but an option
+    return f"{' '.join(given)} reads {'this' if len(words) == 1 else 'these'} as missing"
 
 
 def check_columns(wanted: Iterable[str], names: Collection[str], option: str, path: str) -> None:

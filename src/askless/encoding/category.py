@@ -62,7 +62,8 @@ class CategoryCodec(PartCodec):
         if len(ordered) > MAX_CHOICES:
             every = len(ordered) > NEARLY_ALL * sum(tally.values())
             warnings.warn(
-                f"column {column.name!r} has {len(ordered)} distinct values"
+                f"column {column.name!r} has {len(ordered)} distinct values in the {len(column.values)} rows to "
+                "learn from"
                 + (", a different one in nearly every row: if it is an identifier, leave it out" if every else "")
                 + f"; the {MAX_CHOICES} most frequent are kept as choices, the others count as unknown",
                 stacklevel=2,

@@ -50,7 +50,8 @@ WITH_LETTERS = re.compile(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,4}(?:/[^\W\d_]{1,4})?)"
 
 POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
 SHORT = re.compile(r"[-+]?[1-9]\d{0,2}")
-ENOUGH = 2  # different numbers of a kind, to tell how a column is written
+ENOUGH = 2  # different numbers of a kind, to tell how a column is written,
+MANY = 10  # and with points, where none of them ends in a zero
 
 DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
 # After strip(). Words are small or in capitals, for "Na" is sodium; "None" may well be a category. Programs in C
@@ -126,10 +127,12 @@ def parsed(text: str) -> float | None:
 def points_for_thousands(texts: Iterable[str]) -> str | None:
     """One of the texts in which a point seems to separate thousands, by what stands beside it; else None.
 
-    Whoever writes decimals as 1.250 writes 850.000, too, and not 850.
+    Whoever writes decimals as 1.250 writes 850.000, too, and not 850. Whoever leaves zeros at the end out may well
+    write 81.301 beside 5; but of many such numbers one would then have fewer digits.
 
     >>> points_for_thousands(["850", "1.250", "12.547", "7"]), points_for_thousands(["850", "1.250", "12.5", "7"])
     ('1.250', None)
+    >>> points_for_thousands(["5", "81.301", "9", "77.125"])
     """
     with_points, short = dict[str, None](), set[str]()  # in order
     for text in texts:
@@ -139,7 +142,8 @@ def points_for_thousands(texts: Iterable[str]) -> str | None:
             short.add(text)
         elif text != "0" and (parsed(text) is not None or DECIMAL_COMMA.fullmatch(text)):
             return None
-    return next(iter(with_points)) if len(with_points) >= ENOUGH and len(short) >= ENOUGH else None
+    enough = ENOUGH if any(text.endswith("0") for text in with_points) else MANY
+    return next(iter(with_points)) if len(with_points) >= enough and len(short) >= ENOUGH else None
 
 
 def typed(text: str) -> float | None:
@@ -163,7 +167,7 @@ def number(cell: Any) -> float:
     if family(cell) == "text":
         value = parsed(cell)
         if value is None:
-            raise BadCell(f"{shown(cell)} is not a number")
+            raise BadCell(f"{shown(cell)} is not a number", words=[cell])
         return value
     try:
         return float(cell)

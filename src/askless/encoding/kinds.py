@@ -36,7 +36,7 @@ PADDED = re.compile(r"[-+]?0\d")  # how a text begins that may be a code
 MONTH = re.compile(r"(19|20)\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](19|20)\d\d")
 UNIT = (
     "a number with a unit",
-    "write the number alone, with a decimal point, or make the column a categorical one if it holds categories",
+    "write the number alone, or make the column a categorical one if it holds categories",
 )
 WITH_SEPARATORS = (
     THOUSANDS,
@@ -52,6 +52,7 @@ DISGUISES = (
 )
 MAY_BE_WORDS = (MONTH, WITH_UNIT)  # like "10%" and "20%", where there are few of them
 FEW = 20  # different words: as many may be categories
+MOST = 5  # of the words that are not numbers are told
 
 CODECS: Mapping[str, type[PartCodec]] = {codec.kind: codec for codec in (BooleanCodec, CategoryCodec, NumberCodec)}
 
@@ -110,11 +111,29 @@ def _numbers_or_text(
         _refuse_disguised(cells, text, counts, rows, int(total - n_other), int(total))
         _warn_of_few(name, cells, text, counts, int(total))
         return "category"
-    raise BadCell(
-        f"{shown(cells[other[0]])} is not a number, but {total - n_other} of {total} values in this column are; "
-        "correct it, leave the cell empty, or make the column a categorical one if it holds categories",
-        row=int(rows[other[0]]),
+    raise _not_numbers(cells, other, counts, rows, int(total))
+
+
+def _not_numbers(cells: list[Any], other: list[int], counts: np.ndarray, rows: np.ndarray, total: int) -> BadCell:
+    """What is wrong with the first of the cells that are not numbers, and the most frequent of the others."""
+    first, *more = other
+    more.sort(key=lambda i: -counts[i])
+    told = [f"{shown(cells[i])} ({_times(counts[i])})" for i in more[: MOST - 1]]
+    left = f" and {len(more) - len(told)} more" if len(more) > len(told) else ""
+    often = f" ({_times(counts[first])})" if more or counts[first] > 1 else ""
+    nor = f", nor {'is' if len(more) == 1 else 'are'} {', '.join(told)}{left}" if more else ""
+    n_other = int(sum(counts[i] for i in other))
+    what = "it, leave the cell empty" if n_other == 1 else "these cells, leave them empty"
+    return BadCell(
+        f"{shown(cells[first])} is not a number{often}{nor}, but {total - n_other} of {total} values in this column "
+        f"are; correct {what}, or make the column a categorical one if it holds categories",
+        row=int(rows[first]),
+        words=[cells[i] for i in (first, *more[: MOST - 1]) if isinstance(cells[i], str)],
     )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _warn_of_padded(name: str, text: list[str]) -> None:

@@ -1,0 +1,48 @@
+"""Lines above the column names of a CSV file, such as spreadsheet programs write."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+
+from askless.encoding.cells import DECIMAL_COMMA, parsed
+
+__all__ = ["LOOK_AT", "line_of_names"]
+
+LOOK_AT = 20  # lines, of which one may have the names
+
+
+def line_of_names(lines: Sequence[str], separators: Sequence[str], others: Sequence[str]) -> int | None:
+    """The line, from 1 on, in which the names seem to be, where the first has at most one; None where nothing shows.
+
+    The first line that is about as full as any, and not all numbers. What all lines have in the same number separates
+    their columns, also if it is one of the `others`, which are not read.
+
+    >>> line_of_names(["Survey 2024;;", "", "age;sex;smokes", "41;f;"], ",;", "|")
+    3
+    >>> line_of_names(["age|sex", "4,1|f"], ",;", "|"), line_of_names(["age", "4,1"], ",;", "|")
+    (None, None)
+    """
+    if any(_separates(mark, lines) for mark in others):
+        return None
+    rows = [_cells(line, separators) for line in lines]
+    if not rows or len(rows[0]) > 1:
+        return None
+    full = max(map(len, rows))
+    found = (i for i, cells in enumerate(rows, start=1) if 2 * len(cells) > full and not all(map(_is_number, cells)))
+    return next(found, None) if full > 1 else None
+
+
+def _separates(mark: str, lines: Sequence[str]) -> bool:
+    times = {line.strip().count(mark) for line in lines if line.strip()}
+    return len(times) == 1 and times != {0}
+
+
+def _cells(line: str, separators: Sequence[str]) -> list[str]:
+    """The cells of a line that are not empty, by whichever separator makes the most of them."""
+    rows = (next(csv.reader([line], delimiter=mark, skipinitialspace=True), []) for mark in separators)
+    return max(([cell for cell in row if cell.strip()] for row in rows), key=len)
+
+
+def _is_number(cell: str) -> bool:
+    return parsed(cell) is not None or DECIMAL_COMMA.fullmatch(cell.strip()) is not None
