@@ -60,4 +60,5 @@ class CertificationWarning(AsklessWarning):
 
 
 class UnseenWarning(AsklessWarning):
-    """Training has not seen the like: words, which count as unknown, or numbers, which may be in another unit."""
+    """Training has not seen the like: words, which count as unknown or are read as the choice in other capitals, or
+    numbers, which may be in another unit."""

@@ -137,7 +137,8 @@ class Session:
 
 def parse_value(part: Part, text: str) -> Any:
     """What a text means as an answer; None for unknown. A choice is named by its text or by its number from 1 on."""
-    from askless.encoding.cells import is_missing, key, typed
+    from askless.encoding.cells import is_missing, typed
+    from askless.encoding.choices import Choices
     from askless.hints import listed
 
     text = text.strip()
@@ -150,10 +151,9 @@ def parse_value(part: Part, text: str) -> Any:
         return text if value is None else int(value) if value.is_integer() and abs(value) < 2**53 else value
     if part.choices is None:
         return None if text.casefold() in UNKNOWN else text
-    for meaning in (key, lambda cell: key(cell).casefold()):
-        matches = [choice for choice in part.choices if meaning(choice) == meaning(text)]
-        if len(matches) == 1:
-            return matches[0]
+    place = Choices(part.choices).find(text)
+    if place is not None:
+        return part.choices[place]
     if numbered(part) and text.isdecimal() and 1 <= int(text) <= len(part.choices):
         return part.choices[int(text) - 1]
     if text.casefold() in UNKNOWN:
