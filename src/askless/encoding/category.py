@@ -15,7 +15,7 @@ from askless.encoding.choices import Choice, Choices
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
-from askless.exceptions import UnseenWarning
+from askless.exceptions import AsklessWarning, UnseenWarning
 from askless.hints import did_you_mean, listed
 
 __all__ = ["MAX_CHOICES", "CategoryCodec", "spelled_alike", "warn_of_spellings"]
@@ -67,6 +67,7 @@ class CategoryCodec(PartCodec):
                 f"column {column.name!r} has {len(ordered)} distinct values"
                 + (", a different one in nearly every row: if it is an identifier, leave it out" if every else "")
                 + f"; the {MAX_CHOICES} most frequent are kept as choices, the others count as unknown",
+                AsklessWarning,
                 stacklevel=2,
             )
             kept = set(sorted(ordered, key=lambda text: -tally[text])[:MAX_CHOICES])  # ties in order
@@ -101,6 +102,7 @@ class CategoryCodec(PartCodec):
         if strange.any() and not (codes >= 0).any():  # nothing fits: perhaps it is another column
             warnings.warn(
                 f"column {self.part.name!r}: {self._odd(values[int(strange.argmax())])}; it counts as unknown",
+                AsklessWarning,
                 stacklevel=2,
             )
         elif np.isnan(codes).all():
@@ -208,7 +210,7 @@ def warn_of_spellings(where: str, words: Iterable[Any], called: str) -> None:
     alike = [text for spellings in spelled_alike(w for w in words if isinstance(w, str)) for text in spellings]
     if alike:
         message = f"{where} holds {listed(alike)}, which are kept as different {called}; spell them alike"
-        warnings.warn(f"{message} if they mean the same", stacklevel=3)
+        warnings.warn(f"{message} if they mean the same", AsklessWarning, stacklevel=3)
 
 
 def _meant(choice: Choice) -> str:

@@ -8,6 +8,7 @@ from askless.core.arrays import Array, array_namespace
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.core.stopping.base import Rule
+from askless.exceptions import ParameterError
 
 __all__ = ["InformationPerCost"]
 
@@ -35,7 +36,7 @@ class InformationPerCost(Rule):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """It needs scores that are information."""
         if not informative:
-            raise ValueError(
+            raise ParameterError(
                 "InformationPerCost needs a method whose scores are information; those of this one have no unit "
                 '(method="auto" may choose one of them): fit with method="value"'
             )
