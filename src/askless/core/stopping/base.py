@@ -57,7 +57,7 @@ class Rule(ABC):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """Raise an error where it is not for this task, or needs what the model has not."""
         if self.task not in (None, task):
-            raise ParameterError(f"{self!r} is for a {self.task}; this is a {task}")
+            raise ParameterError(f"{called(self)} is for a {self.task}; this is a {task}")
 
     @property
     @abstractmethod
@@ -97,6 +97,11 @@ class Rule(ABC):
 def rule_name(rule: type) -> str:
     """`MaxFeatures` is called `max_features`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", rule.__name__).lower()
+
+
+def called(rule: Rule) -> str:
+    """A rule for errors, by the name that Python, the command line and the service have in common."""
+    return f"the stopping rule {rule_name(type(rule))}"
 
 
 def checked_rule(rule: Any) -> StoppingRule:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from askless.core.arrays import Array, array_namespace
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule
+from askless.core.stopping.base import Rule, called
 from askless.exceptions import ParameterError
 
 __all__ = ["InformationPerCost"]
@@ -37,8 +37,8 @@ class InformationPerCost(Rule):
         """It needs scores that are information."""
         if not informative:
             raise ParameterError(
-                "InformationPerCost needs a method whose scores are information; those of this one have no unit "
-                '(method="auto" may choose one of them): fit with method="value"'
+                f"{called(self)} needs a method whose scores are information, such as value; those of this one have "
+                "no unit (auto may choose such a method)"
             )
 
     def stops(self, progress: Progress) -> Array:
