@@ -79,6 +79,11 @@ class FittedModel:
         """Whether the policy's scores are information, as rules and prices can weigh it."""
         return bool(getattr(self.policy, "informative", False))
 
+    @property
+    def missing_words(self) -> tuple[str, ...]:
+        """What stood for a missing value in the files of its fit, beside the words that always do."""
+        return tuple(self.settings.get("na", ()))
+
     def rollout(
         self,
         table: Any,

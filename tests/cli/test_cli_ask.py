@@ -1,4 +1,5 @@
 import io
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from askless.core import Candidate
 from askless.core.schema import Part
 from askless.methods import FixedOrder
 from askless.persistence import read_model
-from tests.cli.cli_helpers import spawn
+from tests.cli.cli_helpers import messy_frame, spawn
 
 PLAIN = Wording({})
 
@@ -183,6 +184,21 @@ STARS = Part("stars", "category", choices=(1, 3, 10))
 )
 def test_what_a_text_means(part, text, value):
     assert parse_value(part, text) == value
+
+
+def test_the_words_that_fit_was_given_for_no_value_mean_unknown(run, tmp_path, monkeypatch):
+    frame = messy_frame()[["age", "colour", "ill"]]
+    frame.loc[:40, "colour"] = "k.A."
+    frame.loc[20:60, "age"] = -999
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    model = tmp_path / "m.askless"
+    how = ("--method", "fixed_order", "--set", "epochs=1", "hidden=[4]")
+    run("fit", tmp_path / "data.csv", "--target", "ill", "-o", model, "--na", "k.A.", "-999", *how)
+    monkeypatch.setattr("sys.stdin", io.StringIO("-999\nk.A.\n"))
+    result = run("ask", model)
+    assert result.code == 0, result.err
+    assert re.findall(r"(?m)^ *\d +(age|colour) +(\S+)", result.out) == [("age", "unknown"), ("colour", "unknown")]
+    assert run("ask", model, "--known", "colour=k.A.").code == 0
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ DESCRIPTION = """\
 Ask one case, question by question, and show the prediction after each answer.
 
   a value, or the number of a choice    the answer
-  an empty line, ?, - or unknown        unknown: not asked again
+  an empty line, ?, -, NA or unknown    unknown: not asked again; so are the words that fit was given as --na
   later                                 ask it when nothing else is left
   back, or undo                         take the last answer back
   tell NAME=VALUE                       say something that was not asked
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
     model = read_model(args.model)
     if not isinstance(model.encoder, TableEncoder):
         raise InterviewError(f"{args.model} asks for patches of images, which cannot be typed; use it from Python")
-    wording = Wording(model.descriptions)
+    wording = Wording(model.descriptions, model.missing_words)
     known = known_values(args.known, model.encoder, wording)
     how = asking(args, model)
     talk = model.interview(known=known, unavailable=args.unavailable, **how)

@@ -23,6 +23,7 @@ __all__ = [
     "DECIMAL_COMMA",
     "MISSING_TEXT",
     "PLAIN",
+    "SAID_FOR_MISSING",
     "THOUSANDS",
     "WITH_LETTERS",
     "WITH_UNIT",
@@ -59,6 +60,8 @@ MISSING_TEXT = frozenset(
     {"", "?", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null"}
     | {"NaN", "nan", "NAN", "-nan", "-NaN", "-nan(ind)"}
 )
+# What a person says in an interview for the same, in any capitals, where it is none of the choices.
+SAID_FOR_MISSING = frozenset({"unknown", "-"})
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 PLAIN = frozenset({str, int, float, bool})  # types of cells that need no second look
