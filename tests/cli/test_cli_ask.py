@@ -1,5 +1,7 @@
 import io
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -101,13 +103,13 @@ def test_a_group_that_is_told_itself_is_begun_anew(session):
     assert "high is not recorded" in session.take("tell low=80").text
 
 
-@pytest.mark.parametrize("end", ["", "quit\n"])
-def test_input_that_ends_within_a_group_is_an_error(run, model, end, monkeypatch):
+@pytest.mark.parametrize(("end", "what"), [("", "input"), ("quit\n", "interview")])
+def test_input_that_ends_within_a_group_is_an_error(run, model, end, what, monkeypatch):
     others = [name for name in read_model(model).schema.names if name != "pressure"]
     monkeypatch.setattr("sys.stdin", io.StringIO("150\n" + end))
     result = run("ask", model, "--unavailable", *others)
     assert result.code != 0
-    assert "high is not recorded: the input ended before the last part of the question" in result.err
+    assert f"high is not recorded: the {what} ended before the last part of the question" in result.err
 
 
 def test_bad_answers_are_explained_and_change_nothing(session):
@@ -253,12 +255,36 @@ def test_piped(model):
     assert "postponed, and not asked again: " in done.stdout
 
 
-def test_a_line_of_a_pipe_that_cannot_be_used_is_an_error_in_the_end(model):
-    done = spawn("ask", model, given="nonsense\n\nnonsense\n")
+def test_a_line_of_a_pipe_that_cannot_be_used_ends_the_interview(model):
+    """The lines after it were meant for other questions, so they are not answers to this one."""
+    fitted = read_model(model)
+    talk = fitted.interview()
+    talk.unknown()
+    asked = talk.question.parts[0].name
+    done = spawn("ask", model, given="\n nonsense \n\n\n")
     assert done.returncode == 2
-    assert "> nonsense" in done.stdout
+    assert "in the end" not in done.stdout
+    assert done.stderr.startswith(f"askless: line 2 of the input, 'nonsense' for {asked!r}, cannot be used: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_lines_that_nobody_asked_for_are_told(model):
+    done = spawn("ask", model, "--budget", 1, given="\n\nred\n")
+    assert done.returncode == 0
     assert "in the end" in done.stdout
-    assert done.stderr == "askless: 2 lines could not be used; later answers may have met other questions\n"
+    left = 3 - done.stdout.count("> ")
+    assert done.stderr == f"askless: note: {left} lines of the input were not used: the interview had ended\n"
+    done = spawn("ask", model, given="quit\n50\n")
+    assert done.stderr == "askless: note: 1 line of the input was not used: the interview had ended\n"
+
+
+def test_the_end_does_not_wait_for_a_pipe_that_stays_open(model):
+    """A program that talks to the command may wait for its end before it closes the pipe."""
+    command = [sys.executable, "-m", "askless", "ask", str(model)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        process.stdin.write("quit\n")
+        process.stdin.flush()
+        assert process.wait(timeout=60) == 0
 
 
 def test_wording_units_and_ranges_are_those_of_the_model_s_file(model):
