@@ -13,6 +13,7 @@ from askless.cli.views import choices_of, foretold, picture, reasons, shown_valu
 from askless.cli.wording import Wording
 from askless.core import Candidate
 from askless.core.schema import Part
+from askless.exceptions import InterviewError
 from askless.methods import FixedOrder
 from askless.persistence import read_model
 from tests.cli.cli_helpers import messy_frame, spawn
@@ -188,6 +189,32 @@ def test_what_a_text_means(part, text, value):
     assert parse_value(part, text) == value
 
 
+PLATELETS = Part("platelets", "number", low=900, high=450_000)
+
+
+@pytest.mark.parametrize("text", ["2.500", "150.000"])
+def test_a_point_that_may_separate_thousands_is_not_guessed_at(text):
+    with pytest.raises(
+        InterviewError, match=rf"training has seen 900 to 450000 of 'platelets': write {text[:-4]}\d00"
+    ):
+        parse_value(PLATELETS, text)
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "value"),
+    [
+        (PLATELETS, "2.5", 2.5),  # odd, but plain
+        (PLATELETS, "0.900", 0.9),
+        (PLATELETS, "2500.000", 2500),
+        (PLATELETS, "999.000", 999),  # training has seen the like
+        (Part("n", "number", low=0, high=10), "2.500", 2.5),
+        (Part("n", "number"), "2.500", 2.5),
+    ],
+)
+def test_a_point_that_cannot_separate_thousands_is_one_for_decimals(part, text, value):
+    assert parse_value(part, text) == value
+
+
 def test_the_words_that_fit_was_given_for_no_value_mean_unknown(run, tmp_path, monkeypatch):
     frame = messy_frame()[["age", "colour", "ill"]]
     frame.loc[:40, "colour"] = "k.A."
@@ -342,7 +369,7 @@ def test_why_this_question(session):
     """The candidates that came next, with their prices; they are the policy's, in its order."""
     best = session.talk.candidates
     assert best[0].name == session.talk.question.name
-    assert reasons(best).startswith(f"before {best[1].name} (cost {best[1].price:g}), ")
+    assert reasons(best).startswith(f"preferred to {best[1].name} (cost {best[1].price:g}), ")
     assert {each.name: each.price for each in best}.items() <= {
         "age": 2,
         "pressure": 5,

@@ -150,7 +150,10 @@ def parse_value(part: Part, text: str, missing: Collection[str] = ()) -> Any:
         value = typed(text)
         if value is None and text.casefold() in SAID_FOR_MISSING:
             return None
-        return text if value is None else int(value) if value.is_integer() and abs(value) < 2**53 else value
+        if value is None:
+            return text
+        _refuse_thousands(part, text, value)
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
     if part.choices is None:
         return None if text.casefold() in SAID_FOR_MISSING else text
     place = Choices(part.choices).find(text)
@@ -163,6 +166,19 @@ def parse_value(part: Part, text: str, missing: Collection[str] = ()) -> Any:
     hint = f", or its number from 1 to {len(part.choices)}" if numbered(part) else ""
     choices = listed([str(choice) for choice in part.choices])
     raise InterviewError(f"{text!r} is none of the choices of {part.name!r}; give one of {choices}{hint}")
+
+
+def _refuse_thousands(part: Part, text: str, value: float) -> None:
+    """Refuse 2.500 where training has seen no 2.5, but numbers about 2500: the point may separate thousands."""
+    from askless.encoding.cells import POINTS
+
+    if part.low is None or part.high is None or not POINTS.fullmatch(text):
+        return
+    if not part.low <= value <= part.high and part.low <= 1000 * value <= part.high:
+        raise InterviewError(
+            f"{text!r} is {value:g}, and training has seen {part.low:g} to {part.high:g} of {part.name!r}: write "
+            f"{1000 * value:.0f} if the point separates thousands, else {value:g}"
+        )
 
 
 def numbered(part: Part) -> bool:

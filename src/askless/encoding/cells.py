@@ -23,6 +23,7 @@ __all__ = [
     "DECIMAL_COMMA",
     "MISSING_TEXT",
     "PLAIN",
+    "POINTS",
     "SAID_FOR_MISSING",
     "THOUSANDS",
     "WITH_LETTERS",
@@ -49,7 +50,7 @@ THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}([.,' \u00a0\u202f])\d{3}(\1\d{3})*([.
 WITH_UNIT = re.compile(r"[-+]?[€$£¥]\s*[-+]?\d[\d.,]*|[-+]?\d[\d.,]*\s*[€$£¥%]")
 WITH_LETTERS = re.compile(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,4}(?:/[^\W\d_]{1,4})?)")  # 70 kg, 120mmHg, 5 mg/dl
 
-POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
+POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # which may separate thousands
 SHORT = re.compile(r"[-+]?[1-9]\d{0,2}")
 ENOUGH = 2  # different numbers of a kind, to tell how a column is written
 
