@@ -15,6 +15,8 @@ from askless.methods.oracle_order import OracleOrder
 from askless.methods.settings import NETWORK, Names, Number
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import torch
 
     from askless.training import Checkpoint, Problem, Progress
@@ -162,6 +164,9 @@ class _Named:
 
     def __init__(self, progress: Progress, name: str) -> None:
         self._progress, self._name = progress, name
+
+    def resumed(self, path: Path) -> None:
+        self._progress.resumed(path)
 
     def start(self, total: int) -> None:
         self._progress.start(total)

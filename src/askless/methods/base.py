@@ -68,6 +68,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
 
         expect_same(lambda: self._fingerprint(problem, seed))
         kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(problem, seed))
+        if kept is not None and kept.begun():
+            progress.resumed(kept.path)
         return self._fit(problem, seed, progress, kept)
 
     def check(self) -> Self:
