@@ -13,6 +13,7 @@ from askless import metrics
 from askless.certification import certified_rules
 from askless.core import Costs, Interview, StoppingRule, Task, Trajectory
 from askless.core.stopping import Certified, as_rules, check_rules
+from askless.exceptions import ParameterError
 from askless.fitted import FittedModel
 from askless.inputs import table_again
 
@@ -144,7 +145,7 @@ class Asking:
         """
         chosen = metrics.metric(metric) if metric else metrics.usual_metric(self._task)
         if chosen.task != self._task:
-            raise ValueError(f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}")
+            raise ParameterError(f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}")
         trajectory = self.rollout(X, **options)
         target = self._encode_target(y, X, known_classes=True)
         return metrics.curve(

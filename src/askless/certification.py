@@ -13,7 +13,7 @@ from askless.core import StoppingRule
 from askless.core.stopping import Certified
 from askless.core.stopping.base import makes_promise
 from askless.core.stopping.certified import certified_on
-from askless.exceptions import CertificationWarning
+from askless.exceptions import CertificationWarning, ParameterError
 from askless.fitted import FittedModel
 from askless.tables import holdout
 
@@ -39,7 +39,7 @@ def certified_rules(
     `options` go to the roll-out of these cases: prices, what is known beforehand, and so on.
     """
     if options.get("batch", 1) != 1:
-        raise ValueError(
+        raise ParameterError(
             f"batch is {options['batch']!r}: a rule is certified for questions one at a time, after each of which it "
             "is looked at"
         )

@@ -19,7 +19,7 @@ from askless.core.numbers import is_whole
 from askless.core.precedence import checked_precedence
 from askless.core.stopping import as_rules, check_rules
 from askless.encoded import encode_rows, learn_encoder, reference_sample
-from askless.exceptions import ModelFileError
+from askless.exceptions import ModelFileError, ParameterError, TableError
 from askless.fitted import FittedModel, checked_budget
 from askless.images import image_grid
 from askless.inputs import (
@@ -110,7 +110,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             X_valid, y_valid, rows, held = X, y, rows[kept], rows[held]
         else:
             if not isinstance(validation, tuple | list) or len(validation) != 2:
-                raise ValueError(f"validation is a {type(validation).__name__}; it must be a pair, (X, y)")
+                raise ParameterError(f"validation is a {type(validation).__name__}; it must be a pair, (X, y)")
             X_valid = table_again(self, validation[0])
             y_valid = self._encode_target(validation[1], X_valid, known_classes=True)
             held = np.arange(len(X_valid))
@@ -168,13 +168,13 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> Method:
         if self.missing not in ("skip", "answer"):
-            raise ValueError(f"missing is {self.missing!r}; it must be 'skip' or 'answer'")
+            raise ParameterError(f"missing is {self.missing!r}; it must be 'skip' or 'answer'")
         if not 0.0 < self.validation_fraction < 1.0:
-            raise ValueError(f"validation_fraction is {self.validation_fraction!r}; it must be between 0 and 1")
+            raise ParameterError(f"validation_fraction is {self.validation_fraction!r}; it must be between 0 and 1")
         if self.max_features is not None:
             checked_budget(self.max_features, 1)
         if not is_whole(self.reference_rows) or self.reference_rows < 0:
-            raise ValueError(f"reference_rows is {self.reference_rows!r}; it must be an integer of at least 0")
+            raise ParameterError(f"reference_rows is {self.reference_rows!r}; it must be an integer of at least 0")
         checked_precedence(self.precedence)
         method = find_method(self.method).check()
         stored = self.reference_rows > 0
@@ -191,9 +191,9 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         """How images are cut into patches; None for a table."""
         shape = getattr(self, "image_shape_", None)
         if shape is None and self.patch_size is not None:
-            raise ValueError("patch_size is for images: arrays of shape (n, height, width[, channels])")
+            raise ParameterError("patch_size is for images: arrays of shape (n, height, width[, channels])")
         if shape is not None and self.groups is not None:
-            raise ValueError("groups are for tables; the features of images are their pixels or patches")
+            raise ParameterError("groups are for tables; the features of images are their pixels or patches")
         return None if shape is None else image_grid(shape, self.patch_size)
 
     def _settings(self, method: Method, schema: Schema, target: Any) -> dict[str, Any]:
@@ -289,7 +289,7 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
             self.classes_ = np.unique(labels)
             if len(self.classes_) < 2:
                 only = self.classes_.tolist()[0]
-                raise ValueError(f"y has only one class, {only!r}; a classifier needs two or more")
+                raise TableError(f"y has only one class, {only!r}; a classifier needs two or more")
             warn_of_labels(self.classes_.tolist())
         elif self.classes_.dtype.kind in "UO" and labels.dtype.kind in "iufb":
             labels = labels.astype(str)  # as at `fit`, where text and numbers were mixed
@@ -298,7 +298,7 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
         if len(strange):
             row = int(strange[0])
             label = labels[row : row + 1].tolist()[0]
-            raise ValueError(f"y has the label {label!r} (row {row}, counting from 0), which training has not")
+            raise TableError(f"y has the label {label!r} (row {row}, counting from 0), which training has not")
         return codes
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The errors and warnings of askless that a caller may want to tell apart.
 
-All errors are `ValueError`s, because each one says that something handed to askless was not usable; so is the plain
-`ValueError` that a wrong parameter raises.
+All errors are `ValueError`s, because each one says that something handed to askless was not usable. What scikit-learn
+checks of tables and labels on its own raises its plain `ValueError`s.
 """
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "InterviewError",
     "MissingnessWarning",
     "ModelFileError",
+    "ParameterError",
     "TableError",
     "TruthError",
     "UnseenWarning",
@@ -23,8 +24,12 @@ class AsklessError(ValueError):
     """The base of all errors below."""
 
 
+class ParameterError(AsklessError):
+    """A setting, or an argument of a call, is not usable: a number out of range, a feature that does not exist."""
+
+
 class TableError(AsklessError):
-    """A table does not hold what it should; the message names the column and the first bad row."""
+    """A table or its labels do not hold what they should; the message names the column and the first bad row."""
 
 
 class InterviewError(AsklessError):
@@ -48,7 +53,7 @@ class TruthError(AsklessError):
 
 
 class AsklessWarning(UserWarning):
-    """The base of all warnings below."""
+    """The base of all warnings below; by itself, something in a table looks odd."""
 
 
 class MissingnessWarning(AsklessWarning):
@@ -60,4 +65,5 @@ class CertificationWarning(AsklessWarning):
 
 
 class UnseenWarning(AsklessWarning):
-    """Training has not seen the like: words, which count as unknown, or numbers, which may be in another unit."""
+    """Training has not seen the like: words, which count as unknown or are read as the choice in other capitals, or
+    numbers, which may be in another unit."""

@@ -40,6 +40,7 @@ from askless.core.stopping import as_rules, check_rules
 from askless.core.stopping.base import makes_promise
 from askless.core.stopping.certified import manner_of, warn_of_manner
 from askless.encoding import Encoder
+from askless.exceptions import ParameterError
 from askless.hints import listed
 from askless.tables import check_row_labels, row_chunks, take_rows
 
@@ -78,6 +79,11 @@ class FittedModel:
         """Whether the policy's scores are information, as rules and prices can weigh it."""
         return bool(getattr(self.policy, "informative", False))
 
+    @property
+    def missing_words(self) -> tuple[str, ...]:
+        """What stood for a missing value in the files of its fit, beside the words that always do."""
+        return tuple(self.settings.get("na", ()))
+
     def rollout(
         self,
         table: Any,
@@ -96,7 +102,7 @@ class FittedModel:
         available = self._mask(available, "available", table)
         known = self._mask(known, "known", table)
         if not is_whole(batch) or batch < 1:
-            raise ValueError(f"batch is {batch!r}; it must be an integer of at least 1")
+            raise ParameterError(f"batch is {batch!r}; it must be an integer of at least 1")
         if any(map(makes_promise, rules)):
             warn_of_manner(rules, self.manner(rules, costs, known, available, table))
         parts = []
@@ -228,7 +234,7 @@ class FittedModel:
             scores = _scores(self.policy, State(x, mask, mask), x)
             predicted = self.predictor.predict(State(x, mask, mask))
         if scores.shape != mask.shape or predicted.shape != (1, outputs):
-            raise ValueError(
+            raise ParameterError(
                 f"{len(self.schema)} features have scores of shape {scores.shape}, "
                 f"and {outputs} outputs predictions of shape {predicted.shape}"
             )
@@ -258,9 +264,9 @@ class FittedModel:
         if mask is None:
             return None
         if isinstance(mask, str):
-            raise ValueError(f"{name} is {mask!r}; give a list of feature names, such as [{mask!r}]")
+            raise ParameterError(f"{name} is {mask!r}; give a list of feature names, such as [{mask!r}]")
         if isinstance(mask, Mapping):
-            raise ValueError(
+            raise ParameterError(
                 f"{name} is a mapping; give a list, such as {list(mask)}: the values come from the table"
             )
         shape = (len(table), len(self.schema))
@@ -273,7 +279,7 @@ class FittedModel:
         check_row_labels(table, mask, name)
         array = np.asarray(_in_order(mask, name, self.schema))
         if array.dtype != bool or array.shape != shape:
-            raise ValueError(
+            raise ParameterError(
                 f"{name} must be a boolean array of shape {shape} or a list of feature names; "
                 f"it is {array.dtype} of shape {array.shape}"
             )
@@ -286,14 +292,14 @@ def _in_order(mask: Any, name: str, schema: Schema) -> Any:
     if not any(isinstance(column, str) for column in columns):
         return mask
     if sorted(map(str, columns)) != sorted(schema.names):
-        raise ValueError(f"the columns of {name} are {listed(columns)}; they must be the features")
+        raise ParameterError(f"the columns of {name} are {listed(columns)}; they must be the features")
     return mask[list(schema.names)]
 
 
 def checked_budget(max_features: Any, n_features: int) -> int:
     """A budget as an integer of at least 1, clipped to the number of features."""
     if not is_whole(max_features) or max_features < 1:
-        raise ValueError(f"max_features is {max_features!r}; it must be an integer of at least 1")
+        raise ParameterError(f"max_features is {max_features!r}; it must be an integer of at least 1")
     return min(int(max_features), n_features)
 
 

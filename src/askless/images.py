@@ -8,6 +8,7 @@ import numpy as np
 
 from askless.core import Grid
 from askless.core.numbers import is_whole
+from askless.exceptions import ParameterError, TableError
 
 __all__ = ["flat_images", "image_grid", "is_images", "stacked_images"]
 
@@ -23,7 +24,7 @@ def stacked_images(X: Any) -> Any:
         return X
     for i, image in enumerate(X):
         if image.shape != X[0].shape:
-            raise ValueError(
+            raise TableError(
                 f"image {i} of X (counting from 0) has the shape {image.shape}, the first one {X[0].shape}; they "
                 "must be of one shape: cut or resize them"
             )
@@ -43,6 +44,6 @@ def image_grid(shape: tuple[int, ...], patch_size: int | None) -> Grid:
     """
     size: Any = 1 if patch_size is None else patch_size
     if not is_whole(size) or size < 1:
-        raise ValueError(f"patch_size is {patch_size!r}; it must be an integer of at least 1")
+        raise ParameterError(f"patch_size is {patch_size!r}; it must be an integer of at least 1")
     height, width, channels = (*shape, 1)[:3]
     return Grid(height, width, channels, int(size))

@@ -17,7 +17,7 @@ from askless.core.numbers import is_whole
 from askless.encoding import Encoder, ImageEncoder, read_table
 from askless.encoding.category import warn_of_spellings
 from askless.encoding.cells import DATES, is_missing
-from askless.exceptions import TableError
+from askless.exceptions import AsklessWarning, ParameterError, TableError
 from askless.hints import listed
 from askless.images import flat_images, is_images, stacked_images
 from askless.tables import ParquetTable, check_row_labels, column_names, is_frame, take_rows, without_stored_index
@@ -66,7 +66,7 @@ def table_again(estimator: Any, X: Any) -> Any:
     if is_images(X):
         if tuple(X.shape[1:]) != shape:
             _refuse_one_image(X, shape)
-            raise ValueError(
+            raise TableError(
                 f"the images have shape {X.shape[1:]}; {type(estimator).__name__} has learned from {shape}"
             )
         X = flat_images(X)
@@ -76,7 +76,7 @@ def table_again(estimator: Any, X: Any) -> Any:
     if width != estimator.n_features_in_ and not (framed and estimator._by_name):
         if not framed:
             _refuse_one_image(X, shape)
-        raise ValueError(
+        raise TableError(
             f"X has {width} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"
         )
@@ -87,7 +87,7 @@ def table_again(estimator: Any, X: Any) -> Any:
 
 def _refuse_one_image(X: np.ndarray, shape: tuple[int, ...] | None) -> None:
     if X.shape == shape:
-        raise ValueError(f"X is one image, of the shape {shape}; it must be an array of images: give X[None]")
+        raise TableError(f"X is one image, of the shape {shape}; it must be an array of images: give X[None]")
 
 
 def warn_of_scale(encoder: Encoder, X: Any) -> None:
@@ -96,7 +96,7 @@ def warn_of_scale(encoder: Encoder, X: Any) -> None:
         return
     rows = np.linspace(0, len(X) - 1, min(len(X), IMAGES_LOOKED_AT)).astype(np.intp)  # all over the table
     if (told := encoder.other_scale(take_rows(X, rows))) is not None:
-        warnings.warn(f"the pixels of X {told}", stacklevel=3)
+        warnings.warn(f"the pixels of X {told}", AsklessWarning, stacklevel=3)
 
 
 def _two_dimensional(estimator: Any, X: Any) -> Any:
@@ -145,6 +145,7 @@ def warn_of_labels(classes: Iterable[Any]) -> None:
         warnings.warn(
             f"y holds {listed(blank)}, kept as {'a class' if len(blank) == 1 else 'classes'}, while such text in X "
             "is missing; leave these rows out if their labels are not known",
+            AsklessWarning,
             stacklevel=3,
         )
 
@@ -155,18 +156,18 @@ def checked_numbers(y: Any, X: Any) -> np.ndarray:
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"y must hold numbers for a regression ({error})") from None
+        raise TableError(f"y must hold numbers for a regression ({error})") from None
     infinite = np.flatnonzero(~np.isfinite(numbers))
     if len(infinite):
-        raise ValueError(f"y holds NaN or infinity (first in row {infinite[0]}, counting from 0)")
+        raise TableError(f"y holds NaN or infinity (first in row {infinite[0]}, counting from 0)")
     if np.abs(numbers).max() > LARGEST_TARGET:
-        raise ValueError(f"y holds {numbers[np.abs(numbers).argmax()]:g}; give numbers of at most {LARGEST_TARGET:g}")
+        raise TableError(f"y holds {numbers[np.abs(numbers).argmax()]:g}; give numbers of at most {LARGEST_TARGET:g}")
     return numbers
 
 
 def _one_dimensional(y: Any, X: Any) -> np.ndarray:
     if y is None:
-        raise ValueError("a target is needed: estimator requires y to be passed, but the target y is None")
+        raise TableError("a target is needed: estimator requires y to be passed, but the target y is None")
     check_row_labels(X, y, "y")
     if hasattr(y, "to_pylist"):  # pyarrow
         y = y.to_pylist()
@@ -176,12 +177,12 @@ def _one_dimensional(y: Any, X: Any) -> np.ndarray:
     if len(values) != len(X):
         check_consistent_length(np.empty(len(X)), values)
     if values.dtype.kind in "cmM":
-        raise ValueError(f"y holds values of type {values.dtype}; give text, numbers or booleans")
+        raise TableError(f"y holds values of type {values.dtype}; give text, numbers or booleans")
     if values.dtype.kind == "f" and np.isinf(values).any():
-        raise ValueError(f"y holds infinity (first in row {np.flatnonzero(np.isinf(values))[0]}, counting from 0)")
+        raise TableError(f"y holds infinity (first in row {np.flatnonzero(np.isinf(values))[0]}, counting from 0)")
     missing = np.flatnonzero(_is_missing(values))
     if len(missing):
-        raise ValueError(
+        raise TableError(
             f"y has {len(missing)} missing value(s) (NaN), the first in row {missing[0]} (counting from 0); "
             "drop these rows or fill them in"
         )
@@ -196,7 +197,7 @@ def _check_types(values: np.ndarray) -> None:
     strange = {kind for kind in set(map(type, cells)) if not issubclass(kind, LABELS) or issubclass(kind, DATES)}
     if strange:
         row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
-        raise ValueError(
+        raise TableError(
             f"y holds values of type {type(cells[row]).__name__} (first in row {row}, counting from 0); give text, "
             "numbers or booleans"
         )
@@ -216,6 +217,6 @@ def seed_of(random_state: Any) -> int:
     """An integer stands for itself; anything else that scikit-learn takes for a random state is drawn from."""
     if is_whole(random_state):
         if not 0 <= random_state < 2**63:
-            raise ValueError(f"random_state is {random_state}; it must be at least 0 and below 2**63")
+            raise ParameterError(f"random_state is {random_state}; it must be at least 0 and below 2**63")
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))

@@ -21,7 +21,7 @@ from askless import models
 from askless.core import Reference, costs
 from askless.core.stopping import rule_from_json, rule_to_json
 from askless.encoding import encoder_from_json
-from askless.exceptions import ModelFileError
+from askless.exceptions import ModelFileError, ParameterError
 from askless.files import write_atomic
 from askless.fitted import FittedModel
 from askless.models.convolutional import TRUNK
@@ -43,7 +43,7 @@ def write_model(model: FittedModel, path: str | os.PathLike[str]) -> None:
     metadata = {"askless": json.dumps(_manifest(model), sort_keys=True, allow_nan=False), "sha256": _NO_DIGEST}
     content = _in_order(save(_tensors(model), metadata))
     if len(content) > LARGEST:
-        raise ValueError(f"the model has {len(content)} bytes; a file holds at most {LARGEST}")
+        raise ParameterError(f"the model has {len(content)} bytes; a file holds at most {LARGEST}")
     digest = hashlib.sha256(content).hexdigest().encode()
     write_atomic(path, content.replace(b'"sha256":"' + _NO_DIGEST.encode(), b'"sha256":"' + digest, 1))
 
@@ -184,9 +184,9 @@ def _in_order(content: bytes) -> bytes:
 def _described(module: Any, part: Any) -> dict[str, Any]:
     name = type(part).__name__
     if getattr(module, name, None) is not type(part):
-        raise ValueError(f"{name} cannot be saved: a file holds what {module.__name__} exports")
+        raise ParameterError(f"{name} cannot be saved: a file holds what {module.__name__} exports")
     if not hasattr(part, "config"):
-        raise ValueError(f"{name} cannot be saved: a file holds no functions; give it to rollout and interview")
+        raise ParameterError(f"{name} cannot be saved: a file holds no functions; give it to rollout and interview")
     return {"name": name, "config": part.config()}
 
 
@@ -219,5 +219,7 @@ def _plain(label: Any) -> Any:
     """A class label as JSON can hold it."""
     value = label.item() if isinstance(label, np.generic) else label
     if not isinstance(value, (str, int, float, bool)):
-        raise ValueError(f"the class label {label!r} is a {type(label).__name__}; a file holds text and numbers only")
+        raise ParameterError(
+            f"the class label {label!r} is a {type(label).__name__}; a file holds text and numbers only"
+        )
     return value

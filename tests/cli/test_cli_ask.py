@@ -1,4 +1,7 @@
 import io
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,9 +13,10 @@ from askless.cli.views import choices_of, foretold, picture, reasons, shown_valu
 from askless.cli.wording import Wording
 from askless.core import Candidate
 from askless.core.schema import Part
+from askless.exceptions import InterviewError
 from askless.methods import FixedOrder
 from askless.persistence import read_model
-from tests.cli.cli_helpers import spawn
+from tests.cli.cli_helpers import messy_frame, spawn
 
 PLAIN = Wording({})
 
@@ -100,13 +104,13 @@ def test_a_group_that_is_told_itself_is_begun_anew(session):
     assert "high is not recorded" in session.take("tell low=80").text
 
 
-@pytest.mark.parametrize("end", ["", "quit\n"])
-def test_input_that_ends_within_a_group_is_an_error(run, model, end, monkeypatch):
+@pytest.mark.parametrize(("end", "what"), [("", "input"), ("quit\n", "interview")])
+def test_input_that_ends_within_a_group_is_an_error(run, model, end, what, monkeypatch):
     others = [name for name in read_model(model).schema.names if name != "pressure"]
     monkeypatch.setattr("sys.stdin", io.StringIO("150\n" + end))
     result = run("ask", model, "--unavailable", *others)
     assert result.code != 0
-    assert "high is not recorded: the input ended before the last part of the question" in result.err
+    assert f"high is not recorded: the {what} ended before the last part of the question" in result.err
 
 
 def test_bad_answers_are_explained_and_change_nothing(session):
@@ -185,6 +189,47 @@ def test_what_a_text_means(part, text, value):
     assert parse_value(part, text) == value
 
 
+PLATELETS = Part("platelets", "number", low=900, high=450_000)
+
+
+@pytest.mark.parametrize("text", ["2.500", "150.000"])
+def test_a_point_that_may_separate_thousands_is_not_guessed_at(text):
+    with pytest.raises(
+        InterviewError, match=rf"training has seen 900 to 450000 of 'platelets': write {text[:-4]}\d00"
+    ):
+        parse_value(PLATELETS, text)
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "value"),
+    [
+        (PLATELETS, "2.5", 2.5),  # odd, but plain
+        (PLATELETS, "0.900", 0.9),
+        (PLATELETS, "2500.000", 2500),
+        (PLATELETS, "999.000", 999),  # training has seen the like
+        (Part("n", "number", low=0, high=10), "2.500", 2.5),
+        (Part("n", "number"), "2.500", 2.5),
+    ],
+)
+def test_a_point_that_cannot_separate_thousands_is_one_for_decimals(part, text, value):
+    assert parse_value(part, text) == value
+
+
+def test_the_words_that_fit_was_given_for_no_value_mean_unknown(run, tmp_path, monkeypatch):
+    frame = messy_frame()[["age", "colour", "ill"]]
+    frame.loc[:40, "colour"] = "k.A."
+    frame.loc[20:60, "age"] = -999
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    model = tmp_path / "m.askless"
+    how = ("--method", "fixed_order", "--set", "epochs=1", "hidden=[4]")
+    run("fit", tmp_path / "data.csv", "--target", "ill", "-o", model, "--na", "k.A.", "-999", *how)
+    monkeypatch.setattr("sys.stdin", io.StringIO("-999\nk.A.\n"))
+    result = run("ask", model)
+    assert result.code == 0, result.err
+    assert re.findall(r"(?m)^ *\d +(age|colour) +(\S+)", result.out) == [("age", "unknown"), ("colour", "unknown")]
+    assert run("ask", model, "--known", "colour=k.A.").code == 0
+
+
 @pytest.mark.parametrize(
     ("part", "text"),
     [(COLOUR, "pink"), (COLOUR, "RED"), (COLOUR, "0"), (COLOUR, "5"), (COLOUR, "-1"), (STARS, "2"), (SMOKES, "2")],
@@ -237,12 +282,36 @@ def test_piped(model):
     assert "postponed, and not asked again: " in done.stdout
 
 
-def test_a_line_of_a_pipe_that_cannot_be_used_is_an_error_in_the_end(model):
-    done = spawn("ask", model, given="nonsense\n\nnonsense\n")
+def test_a_line_of_a_pipe_that_cannot_be_used_ends_the_interview(model):
+    """The lines after it were meant for other questions, so they are not answers to this one."""
+    fitted = read_model(model)
+    talk = fitted.interview()
+    talk.unknown()
+    asked = talk.question.parts[0].name
+    done = spawn("ask", model, given="\n nonsense \n\n\n")
     assert done.returncode == 2
-    assert "> nonsense" in done.stdout
+    assert "in the end" not in done.stdout
+    assert done.stderr.startswith(f"askless: line 2 of the input, 'nonsense' for {asked!r}, cannot be used: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_lines_that_nobody_asked_for_are_told(model):
+    done = spawn("ask", model, "--budget", 1, given="\n\nred\n")
+    assert done.returncode == 0
     assert "in the end" in done.stdout
-    assert done.stderr == "askless: 2 lines could not be used; later answers may have met other questions\n"
+    left = 3 - done.stdout.count("> ")
+    assert done.stderr == f"askless: note: {left} lines of the input were not used: the interview had ended\n"
+    done = spawn("ask", model, given="quit\n50\n")
+    assert done.stderr == "askless: note: 1 line of the input was not used: the interview had ended\n"
+
+
+def test_the_end_does_not_wait_for_a_pipe_that_stays_open(model):
+    """A program that talks to the command may wait for its end before it closes the pipe."""
+    command = [sys.executable, "-m", "askless", "ask", str(model)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        process.stdin.write("quit\n")
+        process.stdin.flush()
+        assert process.wait(timeout=60) == 0
 
 
 def test_wording_units_and_ranges_are_those_of_the_model_s_file(model):
@@ -300,7 +369,7 @@ def test_why_this_question(session):
     """The candidates that came next, with their prices; they are the policy's, in its order."""
     best = session.talk.candidates
     assert best[0].name == session.talk.question.name
-    assert reasons(best).startswith(f"before {best[1].name} (cost {best[1].price:g}), ")
+    assert reasons(best).startswith(f"preferred to {best[1].name} (cost {best[1].price:g}), ")
     assert {each.name: each.price for each in best}.items() <= {
         "age": 2,
         "pressure": 5,

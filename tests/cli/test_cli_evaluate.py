@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from askless import load
+from askless import DynamicClassifier, load
+from askless.methods import FixedOrder
 from tests.cli.cli_helpers import FEATURES, messy_frame
 
 
@@ -54,6 +55,29 @@ def test_rows_of_one_class_have_an_accuracy(run, model, tmp_path):
     words = ["evaluate", model, tmp_path / "one.csv", "--target", "ill"]
     assert run(*words, "--metric", "accuracy").code == 0
     assert "AUROC is undefined: all" in run(*words).complaint
+
+
+@pytest.mark.parametrize(
+    ("absent", "words", "note"),
+    [
+        (["c"], [], "note: no row has the class 'c': AUROC is the mean over the others"),
+        (
+            ["b", "c"],
+            ["--metric", "accuracy"],
+            "note: no row has the classes 'b', 'c': AUROC is the mean over the others",
+        ),
+        (["c"], ["--metric", "brier"], None),
+        ([], [], None),
+    ],
+)
+def test_classes_that_do_not_occur_are_told(run, tmp_path, absent, words, note):
+    frame = messy_frame()[["age", "low"]].assign(y=["a", "b", "c", "d"] * 40)
+    method = FixedOrder(order=("age",), hidden=(4,), epochs=1)
+    DynamicClassifier(1, method, verbose=False).fit(frame[["age", "low"]], frame["y"]).save(tmp_path / "m.askless")
+    frame[~frame["y"].isin(absent)].to_csv(tmp_path / "t.csv", index=False)
+    result = run("evaluate", tmp_path / "m.askless", tmp_path / "t.csv", "--target", "y", *words)
+    assert result.code == 0, result.err
+    assert result.err == ("" if note is None else f"askless: {note}\n")
 
 
 def test_a_feature_is_no_target(run, table, model):

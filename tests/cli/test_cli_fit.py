@@ -287,10 +287,30 @@ def test_a_checkpoint_of_other_settings_is_refused(run, table, tmp_path):
     words = ["fit", table, "--target", "ill", "--drop", "score", "grade", *QUICK, "-o", tmp_path / "m.askless"]
     checkpoint = tmp_path / "m.askless.part"
     checkpoint.write_bytes(b"nothing of the kind")
-    assert "delete it" in run(*words).complaint
+    told = run(*words)
+    assert "delete it" in told.complaint
+    assert told.complaint.endswith("(--checkpoint names the file, else -o)")
+    assert "going on" not in told.out
     assert not (tmp_path / "m.askless").exists()
     checkpoint.unlink()
     assert run(*words).code == 0
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_fit_that_is_ended_says_how_to_go_on(table, tmp_path, how, code):
+    words = ["fit", table, "--target", "ill", "--drop", "score", "grade", "--method", "greedy"]
+    words += ["--set", "epochs=100000", "pretrain_epochs=5", "hidden=[16]", "-o", tmp_path / "m.askless"]
+    part = tmp_path / "m.askless.part"
+    command = [sys.executable, "-m", "askless", *map(str, words)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not part.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(how)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode == code
+    assert told.splitlines()[-1] == f"askless: stopped; the same command goes on from {part}"
+    assert part.exists()
 
 
 def phase_in(checkpoint):
@@ -317,7 +337,7 @@ def test_killed_and_resumed_gives_the_same_model(run, table, tmp_path):
     assert part.exists()
     assert not resumed.exists()
     result = run(*words, "-o", resumed)
-    assert f"going on from {part}" in result.out
+    assert f"going on from {part}\n" in result.err
     assert resumed.read_bytes() == undisturbed.read_bytes()
     assert not part.exists()
 

@@ -48,6 +48,18 @@ def test_what_training_has_not_seen_is_counted(run, table, model, tmp_path):
     assert "note: age: 5 of" in run("evaluate", model, tmp_path / "odd.csv").err
 
 
+def test_words_in_other_capitals_are_read_as_the_choice_and_told(run, table, model, tmp_path):
+    frame = messy_frame()
+    frame["colour"] = frame["colour"].str.upper()
+    frame.to_csv(tmp_path / "loud.csv", index=False)
+    run("predict", model, table, "-o", tmp_path / "quiet.csv")
+    told = run("predict", model, tmp_path / "loud.csv", "-o", tmp_path / "loud_out.csv").err
+    named = frame["colour"].count()
+    assert f"note: colour: {named} of {named} values are in other capitals than in training: '" in told
+    assert "' is read as '" in told
+    assert predicted(tmp_path / "loud_out.csv").equals(predicted(tmp_path / "quiet.csv"))
+
+
 def test_columns_that_go_by_position_are_not_added_to(run, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from askless import load
-from askless.core.stopping import Confidence, MaxCost
+from askless.cli.rules import read_stop
+from askless.core.stopping import Confidence, MaxCost, MaxFeatures
 from tests.cli.cli_helpers import FEATURES, QUICK, messy_frame, spawn
 
 
@@ -102,7 +103,11 @@ def test_ask_says_why(fitted):
         (["--stop", "confidence=2"], "--stop: the confidence is 2"),
         (["--stop", "max_cost=1", "max_cost=2"], "--stop: 'max_cost' is there twice"),
         (["--stop", "{"], "--stop: '{' is not JSON"),
-        (["--stop", "spread=1"], "is for a regression"),
+        (["--stop", "spread=1"], "--stop: the stopping rule spread is for a regression; this is a classification"),
+        (["--stop", "confidence=0,9"], "--stop: 'confidence=0,9'; numbers have a decimal point: confidence=0.9"),
+        (["--stop", "confidence=nan"], "--stop: the confidence is 'nan'; it must be a number"),
+        (["--stop", "confidence=-inf"], "--stop: the confidence is '-inf'; it must be a number"),
+        (["--stop", "certified=0.05"], "--stop: certified is for `askless fit`"),
         (["--max-cost", "-1"], "a number of at least 0"),
         (["--max-cost", "nan"], "a number of at least 0"),
         (["--known", "agee"], "there is no feature 'agee' (did you mean 'age'?)"),
@@ -141,3 +146,24 @@ def test_bad_files(run, fitted, tmp_path, option, content, message):
     file.write_text(json.dumps(content))
     result = run("fit", table, "--target", "ill", "--category", "grade", "-o", tmp_path / "m.askless", option, file)
     assert message in result.complaint
+
+
+@pytest.mark.parametrize(
+    ("word", "rule"),
+    [
+        ("confidence=.9", Confidence(0.9)),
+        ("confidence=9e-1", Confidence(0.9)),
+        ("max-cost=20.", MaxCost(20)),
+        ("max_cost= +2 ", MaxCost(2)),
+        ("max_features=3", MaxFeatures(3)),
+    ],
+)
+def test_numbers_of_rules_are_as_python_reads_them(word, rule):
+    assert read_stop([word]) == (rule,)
+
+
+def test_a_rule_that_the_method_cannot_serve_is_named_as_it_was_typed(run, table, model):
+    told = run("predict", model, table, "--stop", "information_per_cost=.01").complaint
+    assert (
+        "--stop: the stopping rule information_per_cost needs a method whose scores are information, such as" in told
+    )

@@ -104,5 +104,11 @@ def test_an_unseen_category_is_unknown(model, task):
 
 def test_a_misspelt_category_is_told(model):
     talk = model.interview()
-    with pytest.warns(UnseenWarning, match=r"'Red' is none .* \(did you mean 'red'\?\)"):
+    with pytest.warns(UnseenWarning, match=r"'Redd' is none .* \(did you mean 'red'\?\)"):
+        talk.tell("colour", "Redd")
+    unknown = talk.prediction
+    with pytest.warns(UnseenWarning, match="'Red' is read as 'red'"):
         talk.tell("colour", "Red")
+    told = talk.prediction
+    talk.tell("colour", "red")
+    assert talk.prediction == told != unknown

@@ -143,3 +143,8 @@ def test_a_single_column_may_be_answered_by_name():
 def test_answers_that_do_not_fit(feature, answer, message):
     with pytest.raises(InterviewError, match=message):
         ENCODER.encode_answer(feature, answer)
+
+
+def test_a_choice_in_other_capitals():
+    with pytest.warns(UnseenWarning, match="'F' is read as 'f', the choice of 'sex' in other capitals"):
+        assert ENCODER.encode_answer(SEX, "F").tolist() == ENCODER.encode_answer(SEX, "f").tolist()

@@ -10,6 +10,7 @@ import pytest
 
 from askless.encoding import TableEncoder
 from askless.encoding.category import MAX_CHOICES
+from askless.encoding.choices import Choices
 from askless.exceptions import TableError, UnseenWarning
 
 
@@ -107,10 +108,47 @@ def test_unseen_categories_of_any_type_are_unknown():
 
 def test_a_column_of_which_nothing_was_seen_is_told():
     encoder = TableEncoder.fit(pd.DataFrame({"x": ["Oslo", "Rom"]}))
-    with pytest.warns(UnseenWarning, match="column 'x': no value is one that training has seen, such as 'OSLO'"):
-        assert not encoder.transform(pd.DataFrame({"x": ["OSLO", "ROM", None] * 5})).present.any()
-    assert not encoder.transform(pd.DataFrame({"x": ["OSLO", "ROM", None] * 4})).present.any()  # too few to say
-    assert encoder.transform(pd.DataFrame({"x": ["OSLO", "ROM", "Rom"] * 5})).present.any()
+    with pytest.warns(UnseenWarning, match="column 'x': no value is one that training has seen, such as 'Bonn'"):
+        assert not encoder.transform(pd.DataFrame({"x": ["Bonn", "Graz", None] * 5})).present.any()
+    assert not encoder.transform(pd.DataFrame({"x": ["Bonn", "Graz", None] * 4})).present.any()  # too few to say
+    assert encoder.transform(pd.DataFrame({"x": ["Bonn", "Graz", "Rom"] * 5})).present.any()
+
+
+def test_a_word_in_other_capitals_is_the_choice_that_it_means_and_is_told(frame):
+    encoder = TableEncoder.fit(frame({"x": ["fever", "mäßig", "Pain", None]}))
+    assert encoder.schema.features[0].choices == ("Pain", "fever", "mäßig")
+    with pytest.warns(
+        UnseenWarning, match="column 'x': read in the capitals of training: 'Fever' as 'fever', "
+    ) as told:
+        cases = encoder.transform(frame({"x": ["Fever", "MÄSSIG", " PAIN", "cough", "fever", "FEVER"] * 3}))
+    assert str(told[0].message).endswith("' PAIN' as 'Pain' and 1 more")
+    one_hot = [[0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 1, 0]]
+    assert cases.x.tolist() == one_hot * 3
+
+
+def test_spellings_that_training_tells_apart_stay_apart():
+    with pytest.warns(UserWarning, match="kept as different choices"):
+        encoder = TableEncoder.fit(pd.DataFrame({"x": ["Red", "red", "blue"]}))
+    cases = encoder.transform(pd.DataFrame({"x": ["Red", "red", "RED"]}))  # the last one might be either
+    assert cases.present.ravel().tolist() == [True, True, False]
+    assert cases.x[0].tolist() != cases.x[1].tolist()
+
+
+def test_categories_that_are_booleans_are_found_in_any_capitals():
+    encoder = TableEncoder.fit(pd.DataFrame({"x": pd.Categorical([True, False])}))
+    with pytest.warns(UnseenWarning, match="'TRUE' as True"):
+        assert encoder.transform(pd.DataFrame({"x": ["TRUE", "False"]})).present.all()
+
+
+def test_capitals_cost_nothing_for_each_row(monkeypatch):
+    """Each distinct word is looked up once, however many rows hold it."""
+    encoder = TableEncoder.fit(pd.DataFrame({"x": ["fever", "pain"]}))
+    looked_up = []
+    alike = Choices.alike
+    monkeypatch.setattr(Choices, "alike", lambda self, cell: looked_up.append(cell) or alike(self, cell))
+    with pytest.warns(UnseenWarning, match="'Fever' as 'fever'"):
+        encoder.transform(pd.DataFrame({"x": ["Fever", "cough"] * 50_000}))
+    assert looked_up == ["Fever", "cough"]
 
 
 def test_unseen_numbers_are_unknown_where_choices_are_numbers():

@@ -107,7 +107,9 @@ def test_rules_are_checked_before_training():
         with pytest.raises(ValueError, match="is for a regression; this is a classification"):
             DynamicClassifier(stopping=rule).fit(X, y)
     for method in ("greedy", "auto", Auto(methods=("value", "greedy"))):
-        with pytest.raises(ValueError, match="InformationPerCost needs a method whose scores are information"):
+        with pytest.raises(
+            ValueError, match="information_per_cost needs a method whose scores are information, such as value"
+        ):
             DynamicClassifier(method=method, stopping=MaxCost(2) | InformationPerCost(0.1)).fit(X, y)
     with pytest.raises(ValueError, match="there is no feature 'ag'"):
         DynamicClassifier(precedence={"scan": ["ag"]}).fit(X, y)

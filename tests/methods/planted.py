@@ -16,6 +16,9 @@ class Silent:
     def __init__(self):
         self.told = []
 
+    def resumed(self, path):
+        self.told.append(path)
+
     def start(self, total):
         self.told.append(total)
 

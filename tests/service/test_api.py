@@ -69,6 +69,16 @@ def test_null_is_no_answer_and_the_error_says_what_is(service):
     assert "unknown" not in service.next({"answers": {"age": "old"}}).text
 
 
+def test_a_choice_in_other_capitals_is_read_and_told(service):
+    exact = service.next({"answers": {"complaint": "chest pain"}, "known": {"sex": "female"}}).json()
+    loud = service.next({"answers": {"complaint": " Chest PAIN"}, "known": {"sex": "Female"}}).json()
+    assert loud == {
+        **exact,
+        "notes": ["'sex' is read as the choice 'female'", "'complaint' is read as the choice 'chest pain'"],
+    }
+    assert exact["notes"] == []
+
+
 def test_what_cannot_be_had_is_not_asked(service, fitted):
     first = service.next({"answers": {}}).json()["question"]["name"]
     second = service.next({"answers": {}, "unavailable": [first]}).json()["question"]["name"]

@@ -147,7 +147,7 @@ def test_lenient_answers(service, canonical, model_file):
     resource["item"] = [
         {"linkId": link["age"], "answer": [{"valueInteger": 51}]},
         {"linkId": link["temperature"], "answer": [{"valueQuantity": {"value": 37.5, "code": "Cel"}}]},
-        {"linkId": link["sex"], "answer": [{"valueString": "female"}]},
+        {"linkId": link["sex"], "answer": [{"valueString": "FEMALE"}]},  # in any capitals
         {"linkId": link["arrival"], "answer": [{"valueCoding": {"display": "ambulance"}}]},
         {"linkId": link["heart rate"], "answer": [{"valueQuantity": {"value": 80, "unit": "/min"}}]},
     ]

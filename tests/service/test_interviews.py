@@ -76,6 +76,16 @@ def test_every_change(service):
     assert back["events"] == 4
 
 
+def test_a_choice_in_other_capitals_is_kept_as_training_has_spelled_it(start, tmp_path):
+    """Also in the file, from which the interview goes on."""
+    first = start(keep=str(tmp_path / "kept.sqlite"))
+    interview = create(first)["id"]
+    told = change(first, interview, "tell", feature="sex", value="FEMALE")
+    assert told["history"][-1]["value"] == "female"
+    second = start(keep=str(tmp_path / "kept.sqlite"))
+    assert second.client.get(f"/api/interviews/{interview}").json() == told
+
+
 def test_what_does_not_fit_changes_nothing(service):
     before = create(service)
     interview = before["id"]

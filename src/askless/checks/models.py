@@ -108,7 +108,7 @@ def tables_are_left_alone(model: FittedModel, table: pd.DataFrame) -> None:
 
 
 def interviews_agree_with_rollouts(model: FittedModel, table: pd.DataFrame) -> None:
-    """An interview answered from a row asks what a roll-out of that row asks, and predicts the same but for rounding."""
+    """An interview answered from a row asks what a roll-out of it asks, and predicts the same but for rounding."""
     for i in range(min(INTERVIEWS, len(table))):
         row = table.iloc[i : i + 1]
         t = model.rollout(row)

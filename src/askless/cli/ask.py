@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
 from askless.cli.console import count, interactive, make_console, say
 from askless.cli.errors import complain
@@ -24,15 +25,16 @@ DESCRIPTION = """\
 Ask one case, question by question, and show the prediction after each answer.
 
   a value, or the number of a choice    the answer
-  an empty line, ?, - or unknown        unknown: not asked again
+  an empty line, ?, -, NA or unknown    unknown: not asked again; so are the words that fit was given as --na
   later                                 ask it when nothing else is left
   back, or undo                         take the last answer back
   tell NAME=VALUE                       say something that was not asked
   why                                   what else could be asked now, and what it is worth
   quit                                  end with the prediction so far
 
-Answers may come from a pipe, one in a line; the end of input ends the interview. Where a line of a pipe cannot
-be used, the later ones may have met other questions: that ends with an error."""
+Answers may come from a pipe, one in a line; the end of input ends the interview. A line of a pipe that cannot be
+used ends it with an error, for the lines after it would meet other questions; lines after the last question are
+not used, and a note tells how many."""
 EPILOG = (
     """\
 examples:
@@ -70,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     model = read_model(args.model)
     if not isinstance(model.encoder, TableEncoder):
         raise InterviewError(f"{args.model} asks for patches of images, which cannot be typed; use it from Python")
-    wording = Wording(model.descriptions)
+    wording = Wording(model.descriptions, model.missing_words)
     known = known_values(args.known, model.encoder, wording)
     how = asking(args, model)
     talk = model.interview(known=known, unavailable=args.unavailable, **how)
@@ -80,14 +82,29 @@ def run(args: argparse.Namespace) -> None:
     session = Session(talk, model.encoder, wording)
     screen.lead(session)
     if session.unrecorded:
-        told = f"{session.unrecorded} not recorded: the input ended before the last part of the question"
+        ended = "interview" if screen.quit else "input"
+        told = f"{session.unrecorded} not recorded: the {ended} ended before the last part of the question"
         if not interactive():
             raise InterviewError(told)
         complain(f"note: {told}")
-    if screen.refused and not interactive():
-        raise InterviewError(
-            f"{count(screen.refused, 'line')} could not be used; later answers may have met other questions"
-        )
+    if not sys.stdin.isatty() and (lines := _lines_left()):
+        unused = f"{count(lines, 'line')} of the input {'was' if lines == 1 else 'were'} not used"
+        complain(f"note: {unused}: the interview had ended")
+
+
+def _lines_left() -> int:
+    """How many lines of a pipe nobody has read. Whoever writes it may wait for our end: nothing is waited for."""
+    import select
+
+    try:
+        source = sys.stdin.fileno()
+    except (OSError, ValueError):  # no file, so that all of it is there
+        return len(sys.stdin.readlines())
+    lines = 0
+    with suppress(OSError):  # Windows can select among sockets only
+        while select.select([source], [], [], 0)[0] and sys.stdin.readline():
+            lines += 1
+    return lines
 
 
 class _Screen:
@@ -97,7 +114,8 @@ class _Screen:
         self.console = console
         self.ascii_only = not console.encoding.lower().startswith("utf")
         self.scale: tuple[float, float] | None = None
-        self.refused = 0  # lines
+        self.lines = 0  # read from a pipe
+        self.quit = False
 
     def say_limits(self, budget: int, rules: Sequence[StoppingRule]) -> None:
         """How long the interview may take, and what may end it before."""
@@ -132,12 +150,22 @@ class _Screen:
                 return session.talk.stop_reason or "no more answers"
             reply = session.take(line)
             if reply.kind == "quit":
+                self.quit = True
                 return session.talk.stop_reason or "you ended it"
-            self.refused += reply.kind == "refused"
+            if reply.kind == "refused" and not sys.stdin.isatty():
+                self._refuse(line, session, reply.text)
             if reply.text:
                 say(self.console, f"  {reply.text}", "yellow")
             if reply.kind == "moved":
                 self._show_prediction(session.talk, f"now (cost so far: {session.talk.cost:g})")
+
+    def _refuse(self, line: str, session: Session, why: str) -> NoReturn:
+        """End where a line of a pipe cannot be used: the next one was not meant for the same question."""
+        from askless.exceptions import InterviewError
+
+        assert session.part is not None  # nothing is read after the last question
+        said, asked = line.strip(), session.part.name
+        raise InterviewError(f"line {self.lines} of the input, {said!r} for {asked!r}, cannot be used: {why}")
 
     def _read(self, session: Session) -> str | None:
         """Put the question, and get the line that is typed; None at the end of input."""
@@ -172,6 +200,7 @@ class _Screen:
                 return None
         line = sys.stdin.readline()
         if line:
+            self.lines += 1
             say(self.console, f"> {line.rstrip()}")
         return line or None
 

@@ -1,19 +1,42 @@
-"""How a command ends: 0, 2 with one line for what the user can mend, 130 for Ctrl-C."""
+"""How a command ends: 0, 2 with one line for what the user can mend, 130 for Ctrl-C, 143 for TERM."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from askless.exceptions import UnseenWarning
 
-__all__ = ["complain", "guarded", "one_line"]
+__all__ = ["complain", "guarded", "one_line", "terminable"]
 
-BAD_INPUT, STOPPED, BROKEN_PIPE = 2, 130, 141  # the last two are what a shell reports for these signals
+BAD_INPUT, STOPPED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143  # but for the first, what a shell reports for signals
+
+
+class Terminated(KeyboardInterrupt):
+    """The process is to end: it was sent TERM, as machines do when they are shut down."""
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let TERM end what is done within as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():  # where signals cannot be caught
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def guarded(run: Callable[[], int]) -> int:
@@ -29,7 +52,7 @@ def guarded(run: Callable[[], int]) -> int:
         return code
     except KeyboardInterrupt as stop:
         complain(f"stopped{''.join(f'; {word}' for word in stop.args)}")
-        return STOPPED
+        return TERMINATED if isinstance(stop, Terminated) else STOPPED
     except BrokenPipeError:  # the reader, such as `head`, has had enough
         _discard_output()
         return BROKEN_PIPE

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from askless.cli.console import count, make_console, say
+from askless.cli.errors import complain
 from askless.cli.output import check_writable
 from askless.cli.parser import Commands, positive, text_help
 from askless.cli.rules import STOP_HELP, add_rows, rows_asking
@@ -59,7 +60,15 @@ def run(args: argparse.Namespace) -> None:
     """Ask every row, score, print and write."""
     plot = None if args.plot is None else _check_picture(args.plot)
     numbers = None if args.json is None else check_writable(args.json, "--json")
-    from askless.cli.scores import choose_metric, most_asked, score, score_table, spending_table, tells_of_money
+    from askless.cli.scores import (
+        choose_metric,
+        left_out,
+        most_asked,
+        score,
+        score_table,
+        spending_table,
+        tells_of_money,
+    )
     from askless.cli.tables import errors_of, filled_up
     from askless.cli.unseen import Unseen
     from askless.persistence import read_model
@@ -75,6 +84,8 @@ def run(args: argparse.Namespace) -> None:
     unseen.look(X)
     unseen.tell()
     scores = score(trajectory, y, metric)
+    if (told := left_out(scores, y, model.classes)) is not None:
+        complain(f"note: {told}")
     if numbers is not None:  # before anything is printed: nobody may be reading on
         _write_json(numbers, scores, trajectory, args)
     if plot is not None:

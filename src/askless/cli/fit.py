@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from askless.cli.console import count, make_console, quoted, say
 from askless.cli.output import check_writable
 from askless.cli.parser import Commands, UsageError, fraction, natural, positive, text_help
+from askless.cli.resuming import fit_or_go_on
 from askless.cli.rules import STOP_HELP, add_missing_words, read_stop
 
 if TYPE_CHECKING:
@@ -146,14 +147,9 @@ def run(args: argparse.Namespace) -> None:
     say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(job.n_columns, 'column')} to ask for")
     say(console, f"{args.target}: {job.task}, because {job.why}")
     _say_remarks(console, job, args)
-    if checkpoint.exists():
-        say(console, f"going on from {checkpoint}, if it is of this fit")
     start = time.perf_counter()
-    try:
-        named = pd.Series(train.y, name=args.target)  # the model remembers what its target is called
-        job.estimator.fit(train.X, named, validation=validation, checkpoint=checkpoint, scratch=args.scratch)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"the same command goes on from {checkpoint}") from None
+    named = pd.Series(train.y, name=args.target)  # the model remembers what its target is called
+    fit_or_go_on(job.estimator, train.X, named, checkpoint, validation=validation, scratch=args.scratch)
     _keep_what_was_said(job, args)
     job.estimator.save(output)
     checkpoint.unlink(missing_ok=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from contextlib import suppress
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.parser import Parser, UsageError, money, positive
@@ -89,22 +91,44 @@ def _pair(word: str) -> tuple[str, Any]:
     name, equals, text = word.partition("=")
     if not equals:
         raise UsageError(f"--stop: {word!r}; give NAME=VALUE, such as confidence=0.95")
-    try:
-        return name.strip().replace("-", "_"), json.loads(text)
-    except json.JSONDecodeError:
-        return name.strip().replace("-", "_"), text
+    return name.strip().replace("-", "_"), _setting(text, word)
+
+
+def _setting(text: str, word: str) -> Any:
+    """A number, as Python reads it, or what JSON has; other text is left for the rule to refuse."""
+    from askless.encoding.cells import DECIMAL_COMMA
+
+    if DECIMAL_COMMA.fullmatch(text.strip()):
+        raise UsageError(f"--stop: {word!r}; numbers have a decimal point: {word.replace(',', '.')}")
+    for read in (json.loads, float):
+        with suppress(ValueError):
+            value = read(text)
+            return text if isinstance(value, float) and not isfinite(value) else value
+    return text
 
 
 def asking(args: argparse.Namespace, model: FittedModel) -> dict[str, Any]:
     """Arguments for a model's roll-out or interview; names are checked."""
-    from askless.core.stopping import MaxCost, check_rules
+    from askless.core.stopping import MaxCost
 
     rules = read_stop(args.stop)
     if rules is not None:
-        check_rules(rules, model.task, stored=model.reference is not None, informative=model.informative)
+        _check_rules(rules, model)
     if args.max_cost is not None:
         rules = (*(model.stopping if rules is None else rules), MaxCost(args.max_cost))
     return {"max_features": args.budget, "stopping": rules, "costs": read_costs(args.costs)}
+
+
+def _check_rules(rules: Sequence[StoppingRule], model: FittedModel) -> None:
+    """Refuse rules that are not for a model, or need more than it has."""
+    from askless.core.stopping import Certified, check_rules
+
+    if any(isinstance(rule, Certified) for rule in rules):
+        raise UsageError("--stop: certified is for `askless fit`, which keeps rows apart to test it on")
+    try:
+        check_rules(rules, model.task, stored=model.reference is not None, informative=model.informative)
+    except ValueError as error:
+        raise UsageError(f"--stop: {error}") from None
 
 
 def rows_asking(args: argparse.Namespace, model: FittedModel) -> dict[str, Any]:

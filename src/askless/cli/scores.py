@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from askless import metrics
 from askless.cli.console import make_table
+from askless.hints import listed
 from askless.metrics import Metric
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = [
     "Scores",
     "choose_metric",
     "gives_away",
+    "left_out",
     "most_asked",
     "score",
     "score_table",
@@ -70,6 +72,16 @@ def score(trajectory: Trajectory, y: np.ndarray, metric: Metric) -> Scores:
         frame["beside"] = np.nan
     frame["cost"] = trajectory.cost.mean(axis=0)
     return Scores(metric, beside, frame, len(trajectory))
+
+
+def left_out(scores: Scores, y: np.ndarray, classes: Sequence[Any]) -> str | None:
+    """That classes do not occur among the codes y, so that AUROC, a mean over classes, is one over the others."""
+    absent = [label for code, label in enumerate(classes) if not (y == code).any()]
+    if not absent or len(absent) > len(classes) - 2 or metrics.auroc not in (scores.metric, scores.beside):
+        return None
+    return (
+        f"no row has the class{'es' if len(absent) > 1 else ''} {listed(absent)}: AUROC is the mean over the others"
+    )
 
 
 def shown_budgets(last: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "Reply", "Session", "known_values", "numbered", "parse_value", "worths"]
 
 HELP = (
-    "Answer with a value, or with the number of a choice. An empty line, ?, - or `unknown` means unknown; `later` "
-    "postpones the question; `back` or `undo` takes the last answer back; `tell NAME=VALUE` says something that was "
-    "not asked; `why` lists what else could be asked; `quit` ends."
+    "Answer with a value, or with the number of a choice. An empty line, ?, -, NA or `unknown` means unknown; "
+    "`later` postpones the question; `back` or `undo` takes the last answer back; `tell NAME=VALUE` says something "
+    "that was not asked; `why` lists what else could be asked; `quit` ends."
 )
 LEADING = 5  # candidates that `why` tells of
-UNKNOWN = ("unknown", "-")  # where they are none of the choices
 
 
 @dataclass(frozen=True)
@@ -129,38 +128,57 @@ class Session:
 
     def _checked(self, feature: Feature, part: Part, text: str) -> Any:
         """The value that a text means, which the encoder must accept; None for unknown."""
-        value = parse_value(part, text)
+        value = parse_value(part, text, self.wording.missing)
         self.wording.check(part, value)
         columns = self._encoder.encode_answer(self._encoder.schema.index(feature.name), {part.name: value})
         return None if columns is None else value
 
 
-def parse_value(part: Part, text: str) -> Any:
-    """What a text means as an answer; None for unknown. A choice is named by its text or by its number from 1 on."""
-    from askless.encoding.cells import is_missing, key, typed
+def parse_value(part: Part, text: str, missing: Collection[str] = ()) -> Any:
+    """What a text means as an answer; None for unknown. A choice is named by its text or by its number from 1 on.
+
+    `missing` are the model's own words for unknown, beside those that always are.
+    """
+    from askless.encoding.cells import SAID_FOR_MISSING, is_missing, typed
+    from askless.encoding.choices import Choices
     from askless.hints import listed
 
     text = text.strip()
-    if is_missing(text):
+    if is_missing(text) or text in missing:
         return None
     if part.kind == "number":
         value = typed(text)
-        if value is None and text.casefold() in UNKNOWN:
+        if value is None and text.casefold() in SAID_FOR_MISSING:
             return None
-        return text if value is None else int(value) if value.is_integer() and abs(value) < 2**53 else value
+        if value is None:
+            return text
+        _refuse_thousands(part, text, value)
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
     if part.choices is None:
-        return None if text.casefold() in UNKNOWN else text
-    for meaning in (key, lambda cell: key(cell).casefold()):
-        matches = [choice for choice in part.choices if meaning(choice) == meaning(text)]
-        if len(matches) == 1:
-            return matches[0]
+        return None if text.casefold() in SAID_FOR_MISSING else text
+    place = Choices(part.choices).find(text)
+    if place is not None:
+        return part.choices[place]
     if numbered(part) and text.isdecimal() and 1 <= int(text) <= len(part.choices):
         return part.choices[int(text) - 1]
-    if text.casefold() in UNKNOWN:
+    if text.casefold() in SAID_FOR_MISSING:
         return None
     hint = f", or its number from 1 to {len(part.choices)}" if numbered(part) else ""
     choices = listed([str(choice) for choice in part.choices])
     raise InterviewError(f"{text!r} is none of the choices of {part.name!r}; give one of {choices}{hint}")
+
+
+def _refuse_thousands(part: Part, text: str, value: float) -> None:
+    """Refuse 2.500 where training has seen no 2.5, but numbers about 2500: the point may separate thousands."""
+    from askless.encoding.cells import POINTS
+
+    if part.low is None or part.high is None or not POINTS.fullmatch(text):
+        return
+    if not part.low <= value <= part.high and part.low <= 1000 * value <= part.high:
+        raise InterviewError(
+            f"{text!r} is {value:g}, and training has seen {part.low:g} to {part.high:g} of {part.name!r}: write "
+            f"{1000 * value:.0f} if the point separates thousands, else {value:g}"
+        )
 
 
 def numbered(part: Part) -> bool:
@@ -173,7 +191,7 @@ def known_values(assignments: Iterable[str], encoder: TableEncoder, wording: Wor
     known: dict[str, Any] = {}
     for assignment in assignments:
         feature, part, text = _assigned(assignment, encoder.schema)
-        value = parse_value(part, text)
+        value = parse_value(part, text, wording.missing)
         wording.check(part, value)
         known[feature.name] = {**known.get(feature.name, {}), part.name: value} if feature.is_group else value
     return known

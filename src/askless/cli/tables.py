@@ -49,7 +49,7 @@ def open_table(path: str, missing: Collection[str] = (), names: Collection[str] 
 
 def open_table_for(model: FittedModel, path: str, missing: Collection[str]) -> CsvTable | ParquetFile:
     """A table for a model: words that stood for no value when it was fitted still do."""
-    kept = [] if is_parquet(path) else model.settings.get("na", [])
+    kept = () if is_parquet(path) else model.missing_words
     names = [part.name for feature in model.schema.features for part in feature.parts]
     return open_table(path, [*kept, *missing], names)
 

@@ -11,7 +11,8 @@ import numpy as np
 from askless.cli.console import count
 from askless.cli.errors import complain
 from askless.encoding.category import MAX_CHOICES
-from askless.encoding.cells import is_missing, key, shown
+from askless.encoding.cells import is_missing, shown
+from askless.encoding.choices import Choices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,10 @@ MANY = 0.1  # of a column's numbers outside of the range, however near, are wort
 
 
 class Unseen:
-    """Counts them, some rows at a time. Such words count as unknown, such numbers as they are."""
+    """Counts them, some rows at a time. Such words count as unknown, such numbers as they are.
+
+    Words in other capitals than the choice that they are read as are counted, too.
+    """
 
     def __init__(self, model: FittedModel) -> None:
         parts = [part for feature in model.schema.features for part in feature.parts]
@@ -56,23 +60,36 @@ class _Words:
     values: int = 0
     unseen: int = 0
     example: str = ""
+    respelled: int = 0  # read as a choice in other capitals
+    spelling: str = ""  # an example of these
 
     @cached_property
-    def _choices(self) -> set[str]:
-        return {key(choice) for choice in self.part.choices or ()}
+    def _choices(self) -> Choices:
+        return Choices(self.part.choices or ())
 
     def look(self, column: pd.Series) -> None:
         for cell, times in column.value_counts().items():
-            if not is_missing(cell):
-                self.values += times
-                if key(cell) not in self._choices:
-                    self.unseen += times
-                    self.example = self.example or shown(cell)
+            if is_missing(cell) or not times:  # a categorical column counts those that it does not hold, too
+                continue
+            self.values += times
+            if self._choices.exact(cell) is not None:
+                continue
+            place = self._choices.alike(cell)
+            if place is None:
+                self.unseen += times
+                self.example = self.example or shown(cell)
+            else:
+                self.respelled += times
+                self.spelling = self.spelling or f"{shown(cell)} is read as {shown(self._choices.all[place])}"
 
     def sentence(self) -> str | None:
-        if not self.unseen or len(self._choices) >= MAX_CHOICES:  # of so many some were left out
-            return None
-        return f"{_of(self.unseen, self.values)} none of the model's choices, such as {self.example}: unknown to it"
+        told = []
+        if self.respelled:
+            told.append(f"{_of(self.respelled, self.values)} in other capitals than in training: {self.spelling}")
+        if self.unseen and len(self._choices.all) < MAX_CHOICES:  # of so many some were left out
+            none = f"none of the model's choices, such as {self.example}: unknown to it"
+            told.append(f"{_of(self.unseen, self.values)} {none}")
+        return "; ".join(told) or None
 
 
 @dataclass

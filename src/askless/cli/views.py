@@ -58,7 +58,7 @@ def reasons(candidates: Sequence[Candidate], postponed: Sequence[str] = ()) -> s
     others = [f"{each.name} (cost {each.price:g})" for each in candidates[1:4]]
     if not others:
         return f"nothing else is left but {', '.join(postponed)}" if postponed else "nothing else is left"
-    return f"before {', '.join(others)}"
+    return f"preferred to {', '.join(others)}"
 
 
 def picture(

@@ -1,7 +1,9 @@
-"""How a model's features are worded in the terminal, and which numbers are accepted: as its file says."""
+"""How a model's features are worded in the terminal, which numbers are accepted and what is unknown: as its file
+says."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from askless.exceptions import InterviewError
@@ -14,10 +16,11 @@ __all__ = ["Wording"]
 
 
 class Wording:
-    """The descriptions that `askless fit --features` has kept in the model's file."""
+    """The descriptions that `askless fit --features` has kept in the model's file, and the words of `--na`."""
 
-    def __init__(self, kept: Plain) -> None:
+    def __init__(self, kept: Plain, missing: Collection[str] = ()) -> None:
         self._each = described(kept, {})
+        self.missing = frozenset(missing)
 
     def text(self, name: str) -> str:
         """The wording of a feature or of a part, or else its name."""

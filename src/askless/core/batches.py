@@ -14,6 +14,7 @@ from askless.core.reference import Reference
 from askless.core.state import State
 from askless.core.stopping import StoppingRule
 from askless.core.stopping.base import makes_promise
+from askless.exceptions import ParameterError
 
 __all__ = ["Member", "choose_batch"]
 
@@ -35,12 +36,14 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
     waits for another feature waits for its answer.
     """
     if any(makes_promise(rule) for rule in rules):
-        raise ValueError("a rule is certified for questions one at a time: it cannot look at each answer of a batch")
+        raise ParameterError(
+            "a rule is certified for questions one at a time: it cannot look at each answer of a batch"
+        )
     ceiling, fired = narrowed(progress, rules)
     ceiling = np.array(ceiling)  # a copy: members are closed below
     reference, schema = progress.who.reference, progress.who.schema
     if reference is None:
-        raise ValueError("a batch is chosen with imagined answers from stored rows, and this model has none")
+        raise ParameterError("a batch is chosen with imagined answers from stored rows, and this model has none")
     ceiling[reference.repeats(np.asarray(progress.state.known), schema)] = -np.inf
     members: list[Member] = []
     state, count, spent = progress.state, progress.count, progress.spent

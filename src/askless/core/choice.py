@@ -13,6 +13,7 @@ import numpy as np
 from askless.core.arrays import Array, array_namespace, device, one_hot, take_columns
 from askless.core.progress import Progress
 from askless.core.stopping import StoppingRule
+from askless.exceptions import ParameterError
 
 __all__ = ["ceiling_of", "choose", "close", "decide", "narrowed", "pick_best", "ranked_scores", "weigh", "weighed"]
 
@@ -46,7 +47,7 @@ def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[Array, 
             stops = xp.asarray(rule.stops(progress.below(ceiling)))
             if tuple(stops.shape) != tuple(fired.shape):
                 gives, wanted = tuple(stops.shape), tuple(fired.shape)
-                raise ValueError(
+                raise ParameterError(
                     f"{rule!r}: stops gives an array of shape {gives}; it must be {wanted}, one boolean for each case"
                 )
             if not bool(xp.any(stops)):

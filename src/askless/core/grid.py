@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from askless.core.arrays import Array, array_namespace
+from askless.exceptions import ParameterError
 
 __all__ = ["Grid"]
 
@@ -32,9 +33,11 @@ class Grid:
     def __post_init__(self) -> None:
         sizes = (self.height, self.width, self.channels, self.patch_size)
         if not all(type(size) is int and size > 0 for size in sizes):
-            raise ValueError(f"height, width, channels and patch_size are {sizes!r}; they must be positive integers")
+            raise ParameterError(
+                f"height, width, channels and patch_size are {sizes!r}; they must be positive integers"
+            )
         if self.height % self.patch_size or self.width % self.patch_size:
-            raise ValueError(
+            raise ParameterError(
                 f"patch_size is {self.patch_size}; it must divide the images' {self.height} x {self.width} pixels"
             )
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from askless.exceptions import ParameterError
+
 __all__ = ["checked_number", "is_whole"]
 
 
@@ -24,5 +26,5 @@ def checked_number(value: object, what: str, *, low: float, high: float = np.inf
     if not number or not low <= value <= high or not np.isfinite(value):  # type: ignore[call-overload,operator]
         kind = "an integer" if whole else "a number"
         limits = f"of at least {low:g}" if high == np.inf else f"between {low:g} and {high:g}"
-        raise ValueError(f"{what} is {value!r}; it must be {kind} {limits}")
+        raise ParameterError(f"{what} is {value!r}; it must be {kind} {limits}")
     return int(value) if whole else float(value)  # type: ignore[call-overload,arg-type]

@@ -10,6 +10,7 @@ import numpy as np
 
 from askless.core.arrays import Array, array_namespace, constant_like
 from askless.core.schema import Schema
+from askless.exceptions import ParameterError
 
 __all__ = ["Precedence", "checked_precedence"]
 
@@ -49,10 +50,12 @@ def checked_precedence(precedence: Any) -> dict[str, list[str]]:
     if precedence is None:
         return {}
     if not isinstance(precedence, Mapping):
-        raise ValueError(f"precedence is {precedence!r}; it must be a mapping such as {{'later': ['first']}}")
+        raise ParameterError(f"precedence is {precedence!r}; it must be a mapping such as {{'later': ['first']}}")
     for later, firsts in precedence.items():
         if isinstance(firsts, (str, bytes)) or not isinstance(firsts, Sequence):
-            raise ValueError(f"precedence: what comes before {later!r} is {firsts!r}; it must be a list of features")
+            raise ParameterError(
+                f"precedence: what comes before {later!r} is {firsts!r}; it must be a list of features"
+            )
     return {str(later): [str(first) for first in firsts] for later, firsts in precedence.items()}
 
 
@@ -69,4 +72,4 @@ def _refuse_circles(needs: np.ndarray, names: tuple[str, ...]) -> None:
         while path.count(path[-1]) < 2:
             path.append(int(np.argmax(needs[path[-1]] & left)))
         circle = path[path.index(path[-1]) :]
-        raise ValueError("precedence goes in a circle: " + " after ".join(repr(names[i]) for i in circle))
+        raise ParameterError("precedence goes in a circle: " + " after ".join(repr(names[i]) for i in circle))

@@ -16,6 +16,7 @@ from askless.core.protocols import Policy, Predictor
 from askless.core.reference import Reference
 from askless.core.schema import Schema
 from askless.core.state import State
+from askless.exceptions import ParameterError
 
 __all__ = ["Asker", "Progress"]
 
@@ -73,7 +74,7 @@ class Progress:
     def who(self) -> Asker:
         """The asker, which must be there."""
         if self.asker is None:
-            raise ValueError("this progress does not say who asks; give it an `Asker`")
+            raise ParameterError("this progress does not say who asks; give it an `Asker`")
         return self.asker
 
     @property

@@ -25,6 +25,7 @@ from askless.core.state import Cases, State
 from askless.core.stopping import StoppingRule, as_rules, stop_reason
 from askless.core.trajectory import Trajectory
 from askless.core.twins import Twins, all_treat_alike
+from askless.exceptions import ParameterError
 
 __all__ = ["Missing", "askable", "cases_at_once", "rollout"]
 
@@ -73,9 +74,9 @@ def rollout(
         refuse_truth(policy)
     needs_truth = getattr(policy, "needs_truth", False)
     if batch > 1 and needs_truth:
-        raise ValueError("a policy that looks at the truth asks one feature at a time")
+        raise ParameterError("a policy that looks at the truth asks one feature at a time")
     if batch > 1 and not isinstance(cases.x, np.ndarray):
-        raise ValueError(f"batches are chosen in numpy; the cases are a {type(cases.x).__name__}")
+        raise ParameterError(f"batches are chosen in numpy; the cases are a {type(cases.x).__name__}")
     asker = Asker(policy, predictor, schema, costs or Uniform(), precedence, reference)
     can_ask, twins = askable(cases.present, missing, available), Twins(cases)
     alone = needs_truth or known is not None or batch > 1 or not isinstance(cases.x, np.ndarray)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from askless.core.grid import Grid
+from askless.exceptions import ParameterError
 from askless.hints import did_you_mean
 
 __all__ = ["Feature", "Part", "Question", "Schema"]
@@ -91,7 +92,7 @@ class Schema:
                 raise ValueError(f"the columns of {feature.name!r} do not follow those of the feature before")
             position = feature.stop
         if self.grid is not None and not self._fits(self.grid):
-            raise ValueError(
+            raise ParameterError(
                 f"{len(self.features)} features of {position} columns are not the patches of {self.grid}"
             )
         object.__setattr__(self, "_index", index)
@@ -174,7 +175,7 @@ class Schema:
         try:
             return self._index[str(name)]
         except KeyError:
-            raise ValueError(f"there is no feature {name!r}{self.hint(name)}") from None
+            raise ParameterError(f"there is no feature {name!r}{self.hint(name)}") from None
 
     def hint(self, name: object) -> str:
         """What to say of a name that no feature has: the group that it is a part of, or the name that is meant."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from askless.core.candidates import Candidate
+from askless.exceptions import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,7 @@ class Trajectory:
     def at(self, k: int) -> np.ndarray:
         """(n, outputs), the predictions after at most k answers: a case that stopped earlier keeps its last."""
         if k < 0:
-            raise ValueError(f"the number of answers is {k}; it must be at least 0")
+            raise ParameterError(f"the number of answers is {k}; it must be at least 0")
         return self.predictions[:, min(k, self.order.shape[1])]
 
     def selected(self, k: int) -> np.ndarray:
@@ -64,13 +65,13 @@ class Trajectory:
         Empty where a rule had stopped the case. The table that was asked must still be what it was.
         """
         if self.again is None:
-            raise ValueError(
+            raise ParameterError(
                 "this trajectory cannot tell its candidates; one from a model's rollout, one question at a time, can"
             )
         row = range(len(self))[row]
         asked = [i for i in self.order[row].tolist() if i >= 0]
         if not 0 <= step <= len(asked):
-            raise ValueError(f"case {row} was asked {len(asked)} features; there is no step {step}")
+            raise ParameterError(f"case {row} was asked {len(asked)} features; there is no step {step}")
         return self.again(row, asked[:step])
 
     @classmethod

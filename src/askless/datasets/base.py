@@ -13,6 +13,7 @@ from askless.core.costs import Panels
 from askless.core.numbers import is_whole
 from askless.datasets.download import DownloadFailed
 from askless.datasets.home import DatasetNotFound, data_home
+from askless.exceptions import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +118,7 @@ class Dataset:
     def images(self) -> np.ndarray:
         """(n, height, width[, channels]) the frame as the images that it holds, which estimators take as well."""
         if self.info.image_shape is None:
-            raise ValueError(f"the data set {self.name!r} holds no images; use its frame")
+            raise ParameterError(f"the data set {self.name!r} holds no images; use its frame")
         return self.frame.to_numpy().reshape(-1, *self.info.image_shape)
 
     @property
@@ -173,7 +174,7 @@ class Generated:
         """`n` fresh rows, `info.rows` unless told."""
         rows = self.info.rows if n is None else n
         if not is_whole(rows) or rows < 1:
-            raise ValueError(f"the number of rows is {n!r}; it must be an integer of at least 1")
+            raise ParameterError(f"the number of rows is {n!r}; it must be an integer of at least 1")
         frame, target = self.draw(int(rows), np.random.default_rng(random_state))
         relevant = None if self.relevant is None else self.relevant(frame)
         return Dataset(frame, target, replace(self.info, rows=int(rows)), relevant)

@@ -6,6 +6,7 @@ from typing import Any
 
 from askless.datasets import sets
 from askless.datasets.base import Dataset, Entry, Info, Recorded
+from askless.exceptions import ParameterError
 from askless.hints import did_you_mean, listed
 
 __all__ = ["describe", "list_datasets", "load_dataset"]
@@ -36,7 +37,7 @@ def load_dataset(name: str, *, download: bool = True, **options: Any) -> Dataset
     unknown = [option for option in options if option not in entry.info.options]
     if unknown:
         takes = " and ".join(entry.info.options) or "no options: it is a fixed table"
-        raise ValueError(f"the data set {name!r} has no option {unknown[0]!r}; it takes {takes}")
+        raise ParameterError(f"the data set {name!r} has no option {unknown[0]!r}; it takes {takes}")
     return entry.load(download=download, **options) if isinstance(entry, Recorded) else entry.load(**options)
 
 
@@ -53,6 +54,6 @@ def describe(name: str) -> Info:
 def _entry(name: str) -> Entry:
     if name not in sets.__all__:
         hint = did_you_mean(name, sets.__all__)
-        raise ValueError(f"there is no data set {name!r}{hint}; there are {listed(list_datasets(), most=99)}")
+        raise ParameterError(f"there is no data set {name!r}{hint}; there are {listed(list_datasets(), most=99)}")
     entry: Entry = getattr(sets, name)
     return entry

@@ -11,6 +11,7 @@ import numpy as np
 
 from askless.core.numbers import is_whole
 from askless.datasets.base import Dataset, Info
+from askless.exceptions import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ def pixel_groups(shape: tuple[int, ...], side: int, channels: Sequence[str] = ()
     """The columns of each square of so many pixels a side, by name; empty where each would be one column."""
     height, width = shape[:2]
     if not is_whole(side) or side < 1 or height % side or width % side:
-        raise ValueError(f"patch_size is {side!r}; it must divide the images' {height} x {width} pixels")
+        raise ParameterError(f"patch_size is {side!r}; it must divide the images' {height} x {width} pixels")
     if side == 1 and not channels:
         return {}
     names = np.array(pixel_names(shape, channels)).reshape(height, width, -1)
@@ -71,7 +72,7 @@ def image_dataset(
     if pixels is None:
         return Dataset(frame, target, replace(info, groups=groups, patch_size=int(patch_size)))
     if patch_size != 1:
-        raise ValueError("give patch_size or pixels, not both")
+        raise ParameterError("give patch_size or pixels, not both")
     kept = _checked_pixels(pixels, shape[0] * shape[1])
     names = np.array(pixel_names(shape, channels)).reshape(shape[0] * shape[1], -1)[kept]  # (pixels, channels)
     groups = {group: columns for group, columns in groups.items() if columns[0] in names[:, 0]}
@@ -83,7 +84,7 @@ def _checked_pixels(pixels: Sequence[int], count: int) -> list[int]:
     kept = list(pixels)
     for pixel in kept:
         if not is_whole(pixel) or not 0 <= pixel < count:
-            raise ValueError(f"pixels has {pixel!r}; each must be an integer from 0 to {count - 1}")
+            raise ParameterError(f"pixels has {pixel!r}; each must be an integer from 0 to {count - 1}")
     if not kept or len(set(kept)) < len(kept):
-        raise ValueError("pixels must name at least one pixel, and none of them twice")
+        raise ParameterError("pixels must name at least one pixel, and none of them twice")
     return kept

@@ -11,10 +11,11 @@ import numpy as np
 
 from askless.core.schema import Part
 from askless.encoding.cells import PLAIN, distinct, family, is_missing, key, parsed, plain, read_cells, shown
+from askless.encoding.choices import Choice, Choices
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
-from askless.exceptions import UnseenWarning
+from askless.exceptions import AsklessWarning, UnseenWarning
 from askless.hints import did_you_mean, listed
 
 __all__ = ["MAX_CHOICES", "CategoryCodec", "spelled_alike", "warn_of_spellings"]
@@ -23,12 +24,13 @@ MAX_CHOICES = 100
 STRANGE = -1.0
 ENOUGH = 10  # values, none of which training has seen, are worth a word
 NEARLY_ALL = 0.9  # of the rows: so many different values are names of the rows
-
-Choice = str | int | float | bool
+MOST_SPELLINGS = 3  # that a warning names
 
 
 class CategoryCodec(PartCodec):
     """One-hot columns; a category that the training rows did not hold says nothing, like a missing value.
+
+    A word in other capitals than the one choice that it can mean is read as that choice.
 
     >>> codec = CategoryCodec.fit(Column("colour", np.array(["red", "blue", "red", None], dtype=object)))
     >>> codec.part.choices
@@ -42,7 +44,7 @@ class CategoryCodec(PartCodec):
     def __init__(self, part: Part) -> None:
         self.part = part
         self._choices: tuple[Choice, ...] = part.choices or ()
-        self._index = {key(choice): float(i) for i, choice in enumerate(self._choices)}
+        self._among = Choices(self._choices)
         self._families = {_meant(choice) for choice in self._choices} | {"text"}
 
     @classmethod
@@ -66,6 +68,7 @@ class CategoryCodec(PartCodec):
                 "learn from"
                 + (", a different one in nearly every row: if it is an identifier, leave it out" if every else "")
                 + f"; the {MAX_CHOICES} most frequent are kept as choices, the others count as unknown",
+                AsklessWarning,
                 stacklevel=2,
             )
             kept = set(sorted(ordered, key=lambda text: -tally[text])[:MAX_CHOICES])  # ties in order
@@ -85,11 +88,22 @@ class CategoryCodec(PartCodec):
 
     def encode(self, values: np.ndarray) -> Encoded:
         """1 in the column of the choice."""
-        codes = read_cells(values, self._code)
+        respelled: dict[str, Choice] = {}
+        codes = read_cells(values, lambda cell: self._code(cell, respelled))
+        if respelled:
+            told = [f"{word} as {shown(choice)}" for word, choice in respelled.items()]
+            rest = len(told) - MOST_SPELLINGS
+            warnings.warn(
+                f"column {self.part.name!r}: read in the capitals of training: {', '.join(told[:MOST_SPELLINGS])}"
+                + (f" and {rest} more" if rest > 0 else ""),
+                UnseenWarning,
+                stacklevel=2,
+            )
         strange = codes == STRANGE
         if strange.any() and not (codes >= 0).any():  # nothing fits: perhaps it is another column
             warnings.warn(
                 f"column {self.part.name!r}: {self._odd(values[int(strange.argmax())])}; it counts as unknown",
+                AsklessWarning,
                 stacklevel=2,
             )
         elif np.isnan(codes).all():
@@ -109,14 +123,21 @@ class CategoryCodec(PartCodec):
 
     def encode_one(self, cell: Any) -> list[float] | None:
         """1 in the column of the choice; unlike in a table, what is of another sort than all choices is refused."""
+        respelled: dict[str, Choice] = {}
         if type(cell) in PLAIN:
-            code = self._code(cell)
+            code = self._code(cell, respelled)
         else:
             cells = np.empty(1, dtype=object)
             cells[0] = cell
-            code = read_cells(cells, self._code).item()
+            code = read_cells(cells, lambda each: self._code(each, respelled)).item()
         if code == STRANGE:
             raise BadCell(self._odd(cell))
+        for word, choice in respelled.items():
+            warnings.warn(
+                f"{word} is read as {shown(choice)}, the choice of {self.part.name!r} in other capitals",
+                UnseenWarning,
+                stacklevel=4,
+            )
         columns = [0.0] * self.width
         if code != code:
             if not is_missing(cell):
@@ -131,13 +152,20 @@ class CategoryCodec(PartCodec):
         columns[int(code)] = 1.0
         return columns
 
-    def _code(self, cell: Any) -> float:
-        """The position of the choice; NaN where it is missing or unseen; STRANGE where no choice is of its sort."""
+    def _code(self, cell: Any, respelled: dict[str, Choice]) -> float:
+        """The position of the choice; NaN where it is missing or unseen; STRANGE where no choice is of its sort.
+
+        What is read as a choice in other capitals is noted in `respelled`.
+        """
         if is_missing(cell):
             return float("nan")
-        code = self._index.get(key(cell))
-        if code is not None:
-            return code
+        place = self._among.exact(cell)
+        if place is not None:
+            return float(place)
+        place = self._among.alike(cell)
+        if place is not None:
+            respelled[shown(cell)] = self._choices[place]
+            return float(place)
         _finite(plain(cell), 0)
         return float("nan") if family(cell) in self._families else STRANGE
 
@@ -183,7 +211,7 @@ def warn_of_spellings(where: str, words: Iterable[Any], called: str) -> None:
     alike = [text for spellings in spelled_alike(w for w in words if isinstance(w, str)) for text in spellings]
     if alike:
         message = f"{where} holds {listed(alike)}, which are kept as different {called}; spell them alike"
-        warnings.warn(f"{message} if they mean the same", stacklevel=3)
+        warnings.warn(f"{message} if they mean the same", AsklessWarning, stacklevel=3)
 
 
 def _meant(choice: Choice) -> str:

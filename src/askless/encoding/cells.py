@@ -23,6 +23,8 @@ __all__ = [
     "DECIMAL_COMMA",
     "MISSING_TEXT",
     "PLAIN",
+    "POINTS",
+    "SAID_FOR_MISSING",
     "THOUSANDS",
     "WITH_LETTERS",
     "WITH_UNIT",
@@ -48,7 +50,7 @@ THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}([.,' \u00a0\u202f])\d{3}(\1\d{3})*([.
 WITH_UNIT = re.compile(r"[-+]?[€$£¥]\s*[-+]?\d[\d.,]*|[-+]?\d[\d.,]*\s*[€$£¥%]")
 WITH_LETTERS = re.compile(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,4}(?:/[^\W\d_]{1,4})?)")  # 70 kg, 120mmHg, 5 mg/dl
 
-POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
+POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")  # which may separate thousands
 SHORT = re.compile(r"[-+]?[1-9]\d{0,2}")
 ENOUGH = 2  # different numbers of a kind, to tell how a column is written,
 MANY = 10  # and with points, where none of them ends in a zero
@@ -60,6 +62,8 @@ MISSING_TEXT = frozenset(
     {"", "?", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null"}
     | {"NaN", "nan", "NAN", "-nan", "-NaN", "-nan(ind)"}
 )
+# What a person says in an interview for the same, in any capitals, where it is none of the choices.
+SAID_FOR_MISSING = frozenset({"unknown", "-"})
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 PLAIN = frozenset({str, int, float, bool})  # types of cells that need no second look

@@ -16,7 +16,7 @@ from askless.encoding.errors import BadCell
 from askless.encoding.features import FeatureCodec, plan_costs, plan_features
 from askless.encoding.kinds import codec_from_json, codec_to_json, fit_codec
 from askless.encoding.table import Columns, read_table
-from askless.exceptions import InterviewError, ModelFileError, TableError
+from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
 from askless.hints import did_you_mean, listed
 
 __all__ = ["TableEncoder"]
@@ -97,7 +97,7 @@ class TableEncoder:
         if len(empty) == len(columns):
             raise TableError("every value of the table is missing")
         if empty:
-            warnings.warn(f"left out, because every value is missing: {listed(empty)}", stacklevel=2)
+            warnings.warn(f"left out, because every value is missing: {listed(empty)}", AsklessWarning, stacklevel=2)
         features = []
         for name, positions in plan:
             parts = tuple(codec for codec in (codecs[i] for i in positions) if codec is not None)

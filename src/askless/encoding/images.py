@@ -14,7 +14,7 @@ from askless.core.costs import checked_price
 from askless.core.grid import Grid
 from askless.core.schema import Schema
 from askless.core.state import Cases
-from askless.exceptions import InterviewError, ModelFileError, TableError
+from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
 
 __all__ = ["ImageEncoder"]
 
@@ -176,7 +176,9 @@ class ImageEncoder:
         bytes_learned = (self.low, self.high) == (0.0, BRIGHTEST)
         fractions = bytes_learned and low >= 0.0 and high <= 1.0 and (values % 1.0 > 0.0).any()
         if fractions or self._is_far(low, high):
-            warnings.warn(f"the pixels of the answer to {name!r} {self._told(low, high)}", stacklevel=3)
+            warnings.warn(
+                f"the pixels of the answer to {name!r} {self._told(low, high)}", AsklessWarning, stacklevel=3
+            )
 
     def _scaled(self, values: np.ndarray) -> np.ndarray:
         """float32, 0 to 1."""

@@ -28,6 +28,7 @@ from askless.encoding.codec import PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.number import NumberCodec
 from askless.encoding.table import Column
+from askless.exceptions import AsklessWarning
 
 __all__ = ["CODECS", "codec_from_json", "codec_to_json", "fit_codec", "kind_of"]
 
@@ -143,6 +144,7 @@ def _warn_of_padded(name: str, text: list[str]) -> None:
         warnings.warn(
             f"column {name!r} holds {shown(cell)} and is taken for numbers, which have no zeros in front; make it a "
             "categorical column, in pandas by astype('category'), if it holds codes",
+            AsklessWarning,
             stacklevel=2,
         )
 
@@ -182,6 +184,7 @@ def _warn_of_few(name: str, cells: list[Any], text: list[int], counts: np.ndarra
             warnings.warn(
                 f"column {name!r} holds {shown(cells[alike[0]])}, which looks like {called}, and few others: they "
                 "are taken for categories, without an order; turn them into plain numbers if their size matters",
+                AsklessWarning,
                 stacklevel=2,
             )
 

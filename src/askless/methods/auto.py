@@ -8,12 +8,15 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from askless import models
+from askless.exceptions import ParameterError
 from askless.methods.base import Fitted, Method, find_method
 from askless.methods.networked import NetMethod
 from askless.methods.oracle_order import OracleOrder
 from askless.methods.settings import NETWORK, Names, Number
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import torch
 
     from askless.training import Checkpoint, Problem, Progress
@@ -54,13 +57,13 @@ class Auto(NetMethod):
         """Itself; refuses settings out of their limits, and methods that cannot be tried."""
         super().check()
         if not self.methods:
-            raise ValueError("methods is empty; name at least one method to try")
+            raise ParameterError("methods is empty; name at least one method to try")
         for name in self.methods:
             method = find_method(name)
             if isinstance(method, Auto):
-                raise ValueError("methods has 'auto', which is what tries them")
+                raise ParameterError("methods has 'auto', which is what tries them")
             if isinstance(method, OracleOrder):
-                raise ValueError(
+                raise ParameterError(
                     f"methods has {name!r}, which looks at the truth: it would win, and could not be used"
                 )
             self._configured(name).check()
@@ -86,7 +89,7 @@ class Auto(NetMethod):
             tried[name], losses[name] = _opened(*finished(checkpoint, name, attempt))
         best = min(losses, key=lambda name: (isnan(losses[name]), losses[name]))
         if isnan(losses[best]):
-            raise ValueError(
+            raise ParameterError(
                 f"no loss of {', '.join(losses)} on validation rows is a number; lower the learning rate"
             )
         chosen = tried[best]
@@ -161,6 +164,9 @@ class _Named:
 
     def __init__(self, progress: Progress, name: str) -> None:
         self._progress, self._name = progress, name
+
+    def resumed(self, path: Path) -> None:
+        self._progress.resumed(path)
 
     def start(self, total: int) -> None:
         self._progress.start(total)

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from askless.core import Policy, Predictor
+from askless.exceptions import ParameterError
 from askless.hints import did_you_mean, listed
 from askless.methods.settings import Limits, check_settings
 from askless.version import __version__
@@ -60,13 +61,15 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """Learn from `problem`; the same seed gives the same result."""
         self.check()
         if self.needs_images and problem.schema.grid is None:
-            raise ValueError(
+            raise ParameterError(
                 f"{self!r} is for images, arrays of shape (n, height, width[, channels]); this is a table"
             )
         from askless.training import Checkpoint, expect_same
 
         expect_same(lambda: self._fingerprint(problem, seed))
         kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(problem, seed))
+        if kept is not None and kept.begun():
+            progress.resumed(kept.path)
         return self._fit(problem, seed, progress, kept)
 
     def check(self) -> Self:
@@ -130,11 +133,11 @@ def find_method(method: str | Method) -> Method:
     if isinstance(method, Method):
         return method
     if isinstance(method, type):
-        raise ValueError(f"method is the class {method.__name__}; give an object of it, {method.__name__}()")
+        raise ParameterError(f"method is the class {method.__name__}; give an object of it, {method.__name__}()")
     known = list_methods()
     if method not in known:
         hint = did_you_mean(method, known)
-        raise ValueError(f"there is no method {method!r}{hint}; there are {listed(sorted(known), len(known))}")
+        raise ParameterError(f"there is no method {method!r}{hint}; there are {listed(sorted(known), len(known))}")
     return known[method]()
 
 
@@ -152,7 +155,7 @@ def plain_json(settings: dict[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise ValueError(f"a setting is {value!r}, which a model file cannot hold")
+    raise ParameterError(f"a setting is {value!r}, which a model file cannot hold")
 
 
 def method_from_json(data: dict[str, Any]) -> Method | str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from askless.exceptions import ParameterError
 from askless.methods.settings import NETWORK, Names
 from askless.methods.static import Order, StaticMethod, ranked
 
@@ -37,7 +38,7 @@ class FixedOrder(StaticMethod):
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
         given = [problem.schema.index(name) for name in (() if self.order is None else self.order)]
         if len(set(given)) < len(given):
-            raise ValueError("the order names a feature twice")
+            raise ParameterError("the order names a feature twice")
         place = np.arange(len(problem.schema), dtype=np.float64) + len(given)
         place[given] = np.arange(len(given))
         return ranked(-place, problem, [])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless import metrics
+from askless.exceptions import ParameterError
 from askless.methods.importance import Additive, ImportanceMethod
 from askless.methods.settings import NETWORK, Number, Text
 
@@ -52,7 +53,7 @@ class Permutation(ImportanceMethod):
             return metrics.auroc if len(np.unique(problem.y_valid)) > 1 else metrics.log_loss
         chosen = metrics.metric(self.metric)
         if chosen.task != problem.task:
-            raise ValueError(f"metric is {self.metric!r}, which is for a {chosen.task}; this is a {problem.task}")
+            raise ParameterError(f"metric is {self.metric!r}, which is for a {chosen.task}; this is a {problem.task}")
         return chosen
 
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from askless.exceptions import ParameterError
+
 __all__ = [
     "DENSE",
     "NETWORK",
@@ -122,7 +124,7 @@ def check_settings(limits: Limits, settings: Mapping[str, Any]) -> None:
     for name, limit in limits.items():
         problem = limit.problem(settings[name])
         if problem is not None:
-            raise ValueError(f"{name} is {settings[name]!r}; it must be {problem}")
+            raise ParameterError(f"{name} is {settings[name]!r}; it must be {problem}")
 
 
 NETWORK: Limits = {

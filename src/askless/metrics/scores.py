@@ -14,6 +14,8 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from askless.exceptions import ParameterError, TableError
+
 __all__ = ["accuracy", "auroc", "brier", "log_loss", "mae", "r2", "rmse"]
 
 Weighted = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -42,7 +44,7 @@ def _metric(task: str, label: str, *, greater_is_better: bool) -> Callable[[Weig
             truth, given = checked(task, y, predictions)
             value = float(weighted(truth, given, np.ones((1, len(truth))))[0])
             if np.isnan(value):
-                raise ValueError(f"{label} is undefined: all {len(truth)} values of y are the same")
+                raise TableError(f"{label} is undefined: all {len(truth)} values of y are the same")
             return value
 
         vars(score).update(task=task, label=label, greater_is_better=greater_is_better, weighted=weighted)
@@ -57,19 +59,19 @@ def checked(task: str, y: ArrayLike, predictions: ArrayLike) -> tuple[np.ndarray
     truth, given = np.asarray(y), np.asarray(predictions)
     given = given[:, None] if given.ndim == 1 else given
     if truth.ndim != 1 or given.ndim != 2 or len(truth) != len(given) or not given.size:
-        raise ValueError(f"y of shape {truth.shape} and predictions of shape {given.shape} do not fit together")
+        raise TableError(f"y of shape {truth.shape} and predictions of shape {given.shape} do not fit together")
     given = given if given.dtype.kind == "f" else given.astype(np.float64)
     _refuse(~np.isfinite(given).all(axis=1), given, "the predictions are not finite")
     if task == "regression":
         if given.shape[1] > 1:
-            raise ValueError(f"the predictions have {given.shape[1]} columns; those of a regression have one")
+            raise ParameterError(f"the predictions have {given.shape[1]} columns; those of a regression have one")
         truth = truth.astype(np.float64)
         _refuse(~np.isfinite(truth), truth, "y is not finite")
         return truth, given.astype(np.float64)
     if given.shape[1] == 1:
         given = np.column_stack([1 - given, given])
     if truth.dtype.kind not in "iub":
-        raise ValueError(
+        raise TableError(
             f"y is of type {truth.dtype}; classes are given as integer codes from 0 on: each label's place in "
             "model.classes_, np.searchsorted(model.classes_, y)"
         )
@@ -81,7 +83,7 @@ def _refuse(wrong: np.ndarray, rows: np.ndarray, why: str) -> None:
     """Raise an error that shows the first wrong row, if there is one."""
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(f"{why}: row {row} has {rows[row].tolist()}")
+        raise TableError(f"{why}: row {row} has {rows[row].tolist()}")
 
 
 def _mean(losses: np.ndarray, weights: np.ndarray) -> np.ndarray:

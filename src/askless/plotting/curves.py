@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from askless.core.trajectory import Trajectory
+from askless.exceptions import ParameterError
 from askless.metrics import Metric, curve, usual_metric
 from askless.metrics import metric as find_metric
 from askless.plotting.given import is_regression
@@ -47,13 +48,13 @@ def plot_curve(
     """
     given = curves if isinstance(curves, Mapping) else {"": curves}
     if not given:
-        raise ValueError("there are no curves to plot")
+        raise ParameterError("there are no curves to plot")
     named = {name: _as_frame(name, item, y, metric) for name, item in given.items()}
     for name, frame in named.items():
         missing = {"budget", "score"} - set(frame.columns)
         if missing or frame.empty:
             lacks = " and no ".join(sorted(missing)) or "rows"
-            raise ValueError(f"{_called(name)} has no {lacks}; it must be a frame such as model.curve(X, y)")
+            raise ParameterError(f"{_called(name)} has no {lacks}; it must be a frame such as model.curve(X, y)")
     ax = axes(ax, (6.4, 4.0), pyplot=pyplot)
     lines = []
     for i, (name, frame) in enumerate(named.items()):
@@ -85,17 +86,17 @@ def _as_frame(
     if isinstance(item, pd.DataFrame):
         return item
     if not isinstance(item, Trajectory):
-        raise ValueError(
+        raise ParameterError(
             f"{_called(name)} is a {type(item).__name__}; it must be a trajectory, such as model.rollout(X), or a "
             "frame, such as model.curve(X, y)"
         )
     if y is None:
-        raise ValueError("a trajectory needs y, the truth of its cases, to be scored")
+        raise ParameterError("a trajectory needs y, the truth of its cases, to be scored")
     if metric is None:
         metric = usual_metric("regression" if is_regression(item) else "classification")
     chosen = find_metric(metric) if isinstance(metric, str) else metric
     if item.outputs == ("mean",) and chosen.task != "regression":
-        raise ValueError(f"the metric {chosen.__name__!r} is for a {chosen.task}; this is a regression")
+        raise ParameterError(f"the metric {chosen.__name__!r} is for a {chosen.task}; this is a regression")
     return curve(item, y, chosen, interval=0.95)
 
 

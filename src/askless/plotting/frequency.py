@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from askless.core.trajectory import Trajectory
+from askless.exceptions import ParameterError
 from askless.plotting.given import check_trajectory
 from askless.plotting.style import HEAT, INK, TEXT, axes, percent, room, shorten
 
@@ -37,9 +38,9 @@ def plot_selection_frequency(
     """
     check_trajectory(trajectory)
     if max_features < 1:
-        raise ValueError(f"max_features is {max_features}; it must be at least 1")
+        raise ParameterError(f"max_features is {max_features}; it must be at least 1")
     if not (trajectory.order >= 0).any():
-        raise ValueError("no feature was asked, so there is nothing to plot")
+        raise ParameterError("no feature was asked, so there is nothing to plot")
     budgets = np.arange(1, trajectory.order.shape[1] + 1)
     shares = np.array([trajectory.selected(k).mean(axis=0) for k in budgets]).T  # (features, budgets)
     # By the share in the end; of equals first what is asked sooner.

@@ -7,6 +7,7 @@ from typing import Any
 
 from askless.core.grid import Grid
 from askless.core.trajectory import Trajectory
+from askless.exceptions import ParameterError
 
 __all__ = ["check_grid", "check_trajectory", "is_regression", "whole_numbers"]
 
@@ -14,19 +15,19 @@ __all__ = ["check_grid", "check_trajectory", "is_regression", "whole_numbers"]
 def check_trajectory(given: object) -> None:
     """Refuse what is no trajectory, such as the model that makes one."""
     if not isinstance(given, Trajectory):
-        raise ValueError(f"give a trajectory, such as model.rollout(X); this is a {type(given).__name__}")
+        raise ParameterError(f"give a trajectory, such as model.rollout(X); this is a {type(given).__name__}")
 
 
 def check_grid(grid: object, trajectory: Trajectory) -> None:
     """Refuse what is no grid, or the grid of other images than the trajectory's."""
     if not isinstance(grid, Grid):
         what = "None" if grid is None else f"a {type(grid).__name__}"
-        raise ValueError(
+        raise ParameterError(
             f"grid is {what}; it must be that of a model of images, model.schema_.grid (a model of a table has none)"
         )
     last = int(trajectory.order.max(initial=-1))
     if last >= grid.n_patches:
-        raise ValueError(
+        raise ParameterError(
             f"grid has the patches 0 to {grid.n_patches - 1}, and the trajectory asked for {last}; it must be the "
             "grid of the model that asked"
         )
@@ -41,7 +42,7 @@ def whole_numbers(name: str, given: Any, what: str) -> list[int]:
     try:
         return [index(number) for number in given]
     except TypeError:
-        raise ValueError(f"{name} is {given!r}; it must be a list of whole numbers, {what}") from None
+        raise ParameterError(f"{name} is {given!r}; it must be a list of whole numbers, {what}") from None
 
 
 def is_regression(trajectory: Trajectory) -> bool:

@@ -13,6 +13,7 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from askless.core.trajectory import Trajectory
+from askless.exceptions import ParameterError
 from askless.plotting.given import check_trajectory, is_regression
 from askless.plotting.style import (
     PALETTE,
@@ -67,7 +68,7 @@ def plot_path(
     check_trajectory(trajectory)
     row = _place(row, len(trajectory))
     if values is not None and not isinstance(values, (Mapping, pd.Series)):
-        raise ValueError(
+        raise ParameterError(
             f"values is a {type(values).__name__}; it must be a mapping or a Series, such as X.iloc[{row}]"
         )
     asked = trajectory.names(row)
@@ -97,37 +98,37 @@ def _place(row: Any, n: int) -> int:
     try:
         place = index(row)
     except TypeError:
-        raise ValueError(
+        raise ParameterError(
             f"row is {row!r}; it must be a whole number, the place of a case in the table that was asked, from 0 on"
         ) from None
     if not -n <= place < n:
-        raise ValueError(f"there is no row {place}; the trajectory has {n} cases")
+        raise ParameterError(f"there is no row {place}; the trajectory has {n} cases")
     return place
 
 
 def _reach(sd: ArrayLike, trajectory: Trajectory, row: int) -> np.ndarray:
     """(steps,), how far the band goes to either side."""
     if not is_regression(trajectory):
-        raise ValueError("sd is the standard deviation of a regression; these predictions are of classes")
+        raise ParameterError("sd is the standard deviation of a regression; these predictions are of classes")
     steps, longest = int(trajectory.n_asked[row]) + 1, trajectory.predictions.shape[1]
     wanted = f"it must be a number, or one for each of the {steps} steps of row {row}"
     try:
         given = np.asarray(sd, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"sd is {sd!r}; {wanted}") from None
+        raise ParameterError(f"sd is {sd!r}; {wanted}") from None
     # There may be as many cases as steps, so that the number of them does not tell one from the other.
     own = trajectory.sd is not None and np.array_equal(given, trajectory.sd)
     if own and len(given) > 1:
-        raise ValueError(
+        raise ParameterError(
             f"sd is the trajectory's, one for the last prediction of each case; {wanted} (without sd, the case's own "
             "is drawn at its end)"
         )
     if given.ndim > 1 or (given.ndim == 1 and len(given) not in (steps, longest)):
-        raise ValueError(f"sd has the shape {given.shape}; {wanted}")
+        raise ParameterError(f"sd has the shape {given.shape}; {wanted}")
     reach = np.full(steps, given) if given.ndim == 0 else given[:steps]
     wrong = ~(np.isfinite(reach) & (reach >= 0))
     if wrong.any():
-        raise ValueError(f"sd has {reach[wrong][0]}; it must be finite and at least 0")
+        raise ParameterError(f"sd has {reach[wrong][0]}; it must be finite and at least 0")
     return reach
 
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from askless.core.grid import Grid
 from askless.core.trajectory import Trajectory
+from askless.exceptions import ParameterError
 from askless.hints import listed
 from askless.plotting.given import check_grid, check_trajectory, is_regression, whole_numbers
 from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT, axes, new_figure, number, percent, shorten
@@ -47,14 +48,14 @@ def plot_reveal(
         budgets = np.unique(np.geomspace(1, max(1, most), 6).round().astype(int)).tolist()
     budgets = whole_numbers("budgets", budgets, "how many patches are revealed")
     if any(not 0 <= k <= most for k in budgets):
-        raise ValueError(f"the budgets are {budgets}; there are 0 to {most} revealed patches")
+        raise ParameterError(f"the budgets are {budgets}; there are 0 to {most} revealed patches")
     images = _checked_images(images, grid)
     if len(images) != len(trajectory):
-        raise ValueError(f"there are {len(images)} images of {len(trajectory)} cases")
+        raise ParameterError(f"there are {len(images)} images of {len(trajectory)} cases")
     if any(not 0 <= row < len(trajectory) for row in rows):
-        raise ValueError(f"the rows are {rows}; there are {len(trajectory)} cases, numbered from 0")
+        raise ParameterError(f"the rows are {rows}; there are {len(trajectory)} cases, numbered from 0")
     if not rows:
-        raise ValueError("there are no cases to plot")
+        raise ParameterError("there are no cases to plot")
     labels = trajectory.outputs or tuple(range(trajectory.predictions.shape[2]))
     names = shorten([str(label) for label in labels], 10)
     regression = is_regression(trajectory)
@@ -126,7 +127,7 @@ def _checked_images(images: Any, grid: Grid) -> np.ndarray:
     pixels = np.asarray(images)
     size = grid.height, grid.width
     if pixels.ndim not in (3, 4) or pixels.shape[1:3] != size:
-        raise ValueError(
+        raise ParameterError(
             f"images has the shape {pixels.shape}; it must be (n, {size[0]}, {size[1]}), with or without channels at "
             "the end, as the images that grid cuts into patches"
         )
@@ -138,15 +139,15 @@ def _true_outcomes(truth: Any, rows: list[int], n: int, labels: tuple[Any, ...],
     given = np.asarray(truth, dtype=object)  # by place: the rows of a Series may have labels of their own
     if given.shape != (n,):
         what = repr(truth) if given.ndim == 0 else f"of shape {given.shape}"
-        raise ValueError(
+        raise ParameterError(
             f"truth is {what}; it must have one {'number' if regression else 'label'} for each of {n} cases"
         )
     told = given.tolist()
     for row in rows:
         if regression and not isinstance(told[row], (int, float, np.number)):
-            raise ValueError(f"truth has {told[row]!r} in row {row} (counting from 0); it must be numbers")
+            raise ParameterError(f"truth has {told[row]!r} in row {row} (counting from 0); it must be numbers")
         if not regression and told[row] not in labels:
-            raise ValueError(
+            raise ParameterError(
                 f"truth has {told[row]!r} in row {row} (counting from 0), which is none of {listed(labels)}"
             )
     return [float(told[row]) if regression else labels.index(told[row]) for row in rows]

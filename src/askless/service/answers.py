@@ -12,7 +12,7 @@ from askless.service.descriptions import limits_text, within
 from askless.service.errors import invalid
 from askless.service.models import AskedPart, ServedModel
 
-__all__ = ["accepts", "checked_answer", "checked_answers", "notes", "value_of_text"]
+__all__ = ["accepts", "checked_answer", "checked_answers", "notes", "respelled", "value_of_text"]
 
 YES, NO = ("true", "yes", "y", "1"), ("false", "no", "n", "0")
 
@@ -53,11 +53,20 @@ def accepts(part: AskedPart) -> str:
 
 
 def _checked(part: AskedPart, value: Any, where: str) -> Any:
-    """A JSON value that the encoder will take."""
+    """A JSON value that the encoder will take; a choice as training has spelled it."""
+    if part.kind == "category" and isinstance(value, str):
+        value = _as_spelled(part, value)
     if not _FITS[part.kind](part, value):
         hint = "; what cannot be had is `unknown`, or left out" if value is None else ""
         raise invalid(f"{part.name!r} takes {accepts(part)}{hint}", where)
     return value
+
+
+def _as_spelled(part: AskedPart, word: str) -> str:
+    """The choice that a word means, if that is text, too; what fits none is left for the check to refuse."""
+    place = part.choices.find(word)
+    choice = word if place is None else part.choices.all[place]
+    return choice if isinstance(choice, str) else word
 
 
 def _is_number(part: AskedPart, value: Any) -> bool:
@@ -104,3 +113,14 @@ def notes(model: ServedModel, name: str, answer: Any) -> list[str]:
         for part in model.parts[model.schema.index(name)]
         if part.kind == "number" and part.unusual(answer.get(part.name) if isinstance(answer, Mapping) else answer)
     ]
+
+
+def respelled(given: Mapping[str, Any], checked: Mapping[str, Any]) -> list[str]:
+    """Remarks on words that were read as a choice in other capitals; the word itself is not repeated."""
+    remarks = []
+    for name, answer in checked.items():
+        if isinstance(answer, Mapping):
+            remarks += respelled(given[name], answer)
+        elif isinstance(answer, str) and given[name].strip() != answer.strip():
+            remarks.append(f"{name!r} is read as the choice {answer!r}")
+    return remarks

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 
 from askless.core import State
-from askless.service.answers import checked_answers, notes
+from askless.service.answers import checked_answers, notes, respelled
 from askless.service.asking import TERMS, begin, checked_names, predicted, read_terms, standing
 from askless.service.bodies import JsonResponse, checked_fields, json_body
 from askless.service.errors import conflict, invalid
@@ -63,6 +63,7 @@ def next_question(model: ServedModel, body: Any) -> dict[str, Any]:
     _check_said_once(answers, unknown, terms.known)
     talk.record(answers | dict.fromkeys(unknown))
     remarks = [note for name, answer in (terms.known | answers).items() for note in notes(model, name, answer)]
+    remarks += respelled(data.get("known", {}), terms.known) + respelled(data["answers"], answers)
     return {**standing(model, talk), "notes": remarks}
 
 

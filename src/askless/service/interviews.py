@@ -159,17 +159,14 @@ class Interviews:
 
 
 def apply(model: ServedModel, talk: Interview, event: Event) -> Event:
-    """Change an interview; returns the event with the name of the question that it concerned."""
-    question = talk.question
-
-    def value(index: int) -> Any:
-        return checked_answer(model, index, event.value, "value")
-
+    """Change an interview; returns the event with the question that it concerned and the value as it was read."""
+    question, value = talk.question, event.value
     if event.action == "tell":
         if event.feature is None:
             raise invalid("the field 'feature' is missing", "feature")
-        talk.tell(event.feature, value(model.index(event.feature, "feature")))
-        return event
+        value = checked_answer(model, model.index(event.feature, "feature"), value, "value")
+        talk.tell(event.feature, value)
+        return Event(event.action, event.feature, value)
     try:
         if event.action == "undo":
             talk.undo()
@@ -177,14 +174,15 @@ def apply(model: ServedModel, talk: Interview, event: Event) -> Event:
         if question is not None and event.feature is not None and event.feature != question.name:
             raise conflict(f"the question is {question.name!r} now, not the one that was answered")
         if event.action == "answer" and question is not None:
-            talk.answer(value(model.schema.index(question.name)))
+            value = checked_answer(model, model.schema.index(question.name), value, "value")
+            talk.answer(value)
         elif event.action == "later":
             talk.later()
         else:
             talk.unknown()  # where there is no question, this says so
     except InterviewError as error:
         raise conflict(str(error)) from None
-    return Event(event.action, question.name if question else None, event.value)
+    return Event(event.action, question.name if question else None, value)
 
 
 def apply_again(talk: Interview, event: Event) -> None:

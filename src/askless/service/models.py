@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from askless.core.schema import Feature, Part
+from askless.encoding.choices import Choices
 from askless.fitted import FittedModel
 from askless.persistence import read_model
 from askless.service.descriptions import Description, Limits, described, read_descriptions, valid_range
@@ -48,6 +49,11 @@ class AskedPart:
     def valid(self) -> Limits:
         """The lowest and the highest number that is accepted."""
         return valid_range(self.part, self.description) if self.kind == "number" else (None, None)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """What a category takes."""
+        return Choices(self.part.choices or ())
 
     def unusual(self, number: float | None) -> bool:
         """Whether a number is beyond what training has seen."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.exceptions import TableError
+from askless.exceptions import ParameterError, TableError
 from askless.hints import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ParquetTable:
         """The table of some rows, given in increasing order."""
         rows = np.asarray(rows)
         if len(rows) and (rows[0] < 0 or rows[-1] >= len(self) or (np.diff(rows) <= 0).any()):
-            raise ValueError(f"rows of a ParquetTable must increase, from 0 to {len(self) - 1} at most")
+            raise ParameterError(f"rows of a ParquetTable must increase, from 0 to {len(self) - 1} at most")
         return self._like(self.column_names, rows if self._rows is None else self._rows[rows])
 
     def _like(self, columns: Sequence[str], rows: np.ndarray | None) -> ParquetTable:

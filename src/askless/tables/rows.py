@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from askless.exceptions import TableError
 from askless.tables.parquet import ParquetTable, without_index
 
 __all__ = ["check_row_labels", "column_names", "is_frame", "row_chunks", "take_rows", "without_stored_index"]
@@ -49,7 +50,7 @@ def check_row_labels(table: Any, other: Any, name: str) -> None:
         return
     if labels.is_unique and others.is_unique and (others.get_indexer(labels) >= 0).all():
         by_position = f"{name}.set_axis(X.index)" if hasattr(other, "columns") else f"{name}.to_numpy()"
-        raise ValueError(
+        raise TableError(
             f"the rows of {name} have the labels of X's in another order; they must be in the same: give "
             f"{name}.loc[X.index], or {by_position} if they belong together by position"
         )

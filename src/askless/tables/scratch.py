@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from askless.exceptions import ParameterError
+
 __all__ = ["Scratch"]
 
 
@@ -28,7 +30,7 @@ class Scratch:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         if folder is not None and not os.path.isdir(folder):
-            raise ValueError(f"scratch is {os.fspath(folder)!r}, which is not a folder")
+            raise ParameterError(f"scratch is {os.fspath(folder)!r}, which is not a folder")
         self.folder = folder
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askless.core import Cases, Costs, Schema, State, cost_model
+from askless.exceptions import ParameterError
 from askless.theory.money import best_for_money
 from askless.theory.policies import GreedyPolicy, OptimalPolicy
 from askless.theory.records import Floats, Ints, Partial, schema_of
@@ -43,12 +44,12 @@ class DiscreteProblem:
         joint = np.array(self.joint, dtype=np.float64)
         width = sum(self.features.values())
         if joint.ndim != width + 1:
-            raise ValueError(
+            raise ParameterError(
                 f"the features have {width} columns, but a table with {joint.ndim} axes has {joint.ndim - 1} "
                 "besides the classes"
             )
         if not np.all(joint >= 0) or abs(joint.sum() - 1) > 1e-9:
-            raise ValueError(f"probabilities must be at least 0 and sum to 1; these sum to {joint.sum()}")
+            raise ParameterError(f"probabilities must be at least 0 and sum to 1; these sum to {joint.sum()}")
         joint /= joint.sum()
         joint.setflags(write=False)
         object.__setattr__(self, "joint", joint)
@@ -144,7 +145,7 @@ class DiscreteProblem:
     def answer_probabilities(self, partial: Partial, feature: int) -> Floats:
         """(n, answers) p(x_i | x_s), in the order of `answers`; the feature must not have been asked."""
         if partial.asked[:, feature].any():
-            raise ValueError(f"{self.schema.names[feature]!r} was asked already")
+            raise ParameterError(f"{self.schema.names[feature]!r} was asked already")
         children = self.table.weight[self.table.number(partial)[:, None] + self.table.steps[feature]]
         total = children.sum(axis=1, keepdims=True)
         return np.asarray(children / np.where(total > 0, total, 1.0))
@@ -188,7 +189,7 @@ class DiscreteProblem:
         """The least expected log-loss that any adaptive policy reaches with `budget` questions."""
         root = self.table.root
         if budget < 0:
-            raise ValueError(f"budget is {budget!r}; it must be at least 0")
+            raise ParameterError(f"budget is {budget!r}; it must be at least 0")
         if budget == 0:
             return float(self.table.entropy[root])
         return float(self.table.plan(min(budget, len(self.schema)))[-1][root].min())

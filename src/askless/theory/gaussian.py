@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from askless.core import Cases, Schema, State
+from askless.exceptions import ParameterError
 from askless.theory.policies import DECIMALS, GreedyPolicy, SubsetPolicy
 from askless.theory.records import Bools, Floats, Ints, schema_of
 
@@ -41,17 +42,17 @@ class GaussianProblem:
             object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64))
         size = sum(self.features.values()) + 1
         if self.mean.shape != (size,) or self.covariance.shape != (size, size):
-            raise ValueError(
+            raise ParameterError(
                 f"the features and y are {size} variables, but the mean has shape {self.mean.shape} "
                 f"and the covariance {self.covariance.shape}"
             )
         if not np.allclose(self.covariance, self.covariance.T):
-            raise ValueError("the covariance is not symmetric")
+            raise ParameterError("the covariance is not symmetric")
         least = np.linalg.eigvalsh(self.covariance)[0]
         if least <= 0:
-            raise ValueError(f"the covariance is not positive definite: its least eigenvalue is {least}")
+            raise ParameterError(f"the covariance is not positive definite: its least eigenvalue is {least}")
         if len(self.features) > MAX_FEATURES:
-            raise ValueError(
+            raise ParameterError(
                 f"{len(self.features)} features are too many to enumerate; at most {MAX_FEATURES} are not"
             )
 

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from askless.core import State
+from askless.exceptions import ParameterError
 from askless.theory.records import Floats, Partial
 from askless.theory.table import StateTable
 
@@ -48,7 +49,7 @@ class OptimalPolicy:
 
     def __init__(self, table: StateTable, budget: int) -> None:
         if budget < 1:
-            raise ValueError(f"the budget is {budget}; it must be at least 1")
+            raise ParameterError(f"the budget is {budget}; it must be at least 1")
         self.budget = budget
         self._table = table
         self._saved = np.stack([table.saved(plan) for plan in table.plan(budget)], axis=1)  # (S, budget, features)

@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from askless.core import Predictor, Schema, State
+from askless.exceptions import ParameterError
 from askless.theory.records import Floats, Ints
 
 __all__ = [
@@ -135,7 +136,7 @@ def estimate_worth(
     True
     """
     if n_samples < 1:
-        raise ValueError(f"the number of samples is {n_samples}; it must be at least 1")
+        raise ParameterError(f"the number of samples is {n_samples}; it must be at least 1")
     worth = np.zeros(state.asked.shape)
     block = max(1, max_rows // (n_samples * len(schema)))  # cases at once: bounds the draws and the predictions
     for start in range(0, len(state), block):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from askless.core import Schema
+from askless.exceptions import ParameterError
 from askless.theory.records import Floats, Ints, Partial
 
 __all__ = ["StateTable", "xlogx"]
@@ -34,7 +35,7 @@ class StateTable:
         shape = self.levels + 1
         n_states, n_classes = int(np.prod(shape)), joint.shape[-1]
         if n_states * n_classes > MAX_CELLS:
-            raise ValueError(
+            raise ParameterError(
                 f"{n_states} partial records with {n_classes} classes are too many to enumerate; "
                 f"their product must be at most {MAX_CELLS}"
             )
@@ -69,7 +70,7 @@ class StateTable:
         wrong = shown & ((partial.values < 0) | (partial.values >= self.levels))
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
-            raise ValueError(
+            raise ParameterError(
                 f"column {column} of row {row} holds {partial.values[row, column]}, "
                 f"not one of 0 to {self.levels[column] - 1}"
             )

@@ -10,6 +10,7 @@ import numpy as np
 
 from askless.core import Asker, CostModel, Policy, Predictor, Progress, Uniform, decide
 from askless.core.stopping import MaxCost
+from askless.exceptions import ParameterError
 from askless.theory.records import Bools, Floats, Ints, Partial
 
 if TYPE_CHECKING:
@@ -85,11 +86,11 @@ def _pick(
     elif money is None:
         pick = np.asarray(policy(partial))
     else:
-        raise ValueError("a function does not know what is affordable; give a policy")
+        raise ParameterError("a function does not know what is affordable; give a policy")
     there = np.maximum(pick, 0)[:, None]
     again = (pick >= 0) & np.take_along_axis(partial.asked, there, axis=1)[:, 0]
     if again.any():
-        raise ValueError(f"the policy asks {problem.schema.names[pick[again][0]]!r} a second time")
+        raise ParameterError(f"the policy asks {problem.schema.names[pick[again][0]]!r} a second time")
     return pick, np.take_along_axis(np.asarray(progress.prices), there, axis=1)[:, 0] * (pick >= 0)
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from askless.core import Grid
+from askless.exceptions import ParameterError
 
 __all__ = ["Views", "crops", "late_tilts", "tilts", "views_for"]
 
@@ -148,5 +149,5 @@ def views_for(grid: Grid | None, augment: str, *, complete: bool) -> Views | Non
         return None
     assert grid is not None  # `Method.fit` refuses tables
     if not complete:
-        raise ValueError(f"augment is {augment!r}, which needs images without missing pixels")
+        raise ParameterError(f"augment is {augment!r}, which needs images without missing pixels")
     return VIEWS[augment](grid)

@@ -58,6 +58,11 @@ class Checkpoint:
             size = self._write(snapshot)
             self._not_before = time.monotonic() + (SELDOM if size >= LARGE else 0.0)
 
+    def begun(self) -> bool:
+        """Whether an earlier run has left something to go on from; what another fit has left is refused."""
+        snapshot, results = self._read()
+        return snapshot is not None or bool(results)
+
     def load(self) -> Snapshot | None:
         """The last snapshot, or None where there is no file yet, or no training since a stage was finished."""
         snapshot, self._finished = self._read()

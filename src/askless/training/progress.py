@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import ceil
+from pathlib import Path
 from typing import IO, Protocol
 
 from askless.training.distributed import world
@@ -18,6 +19,10 @@ EVERY = 15.0  # seconds, at least, between two lines
 class Progress(Protocol):
     """What the fit loop tells while it works."""
 
+    def resumed(self, path: Path) -> None:
+        """The fit goes on from a file that an earlier run has left."""
+        ...
+
     def start(self, total: int) -> None:
         """There will be `total` epochs at most."""
         ...
@@ -29,6 +34,9 @@ class Progress(Protocol):
 
 class Silent:
     """Says nothing."""
+
+    def resumed(self, path: Path) -> None:
+        """Say nothing."""
 
     def start(self, total: int) -> None:
         """Say nothing."""
@@ -93,6 +101,10 @@ class Lines:
         self._before: int | None = None  # epochs that an interrupted fit had made already
         self._last = self._begun
 
+    def resumed(self, path: Path) -> None:
+        """Say so."""
+        print(f"going on from {path}", file=self._file, flush=True)
+
     def start(self, total: int) -> None:
         """Count from here; a fit of several methods starts several times."""
         self._total, self._before, self._begun = total, None, self._clock()
@@ -126,6 +138,9 @@ class _Bar:
         self._bar = bar
         self._task = bar.add_task("fitting", total=None, told="")
         self._told = _Told()
+
+    def resumed(self, path: Path) -> None:
+        self._bar.console.print(f"going on from {path}", markup=False, highlight=False, soft_wrap=True)
 
     def start(self, total: int) -> None:
         self._bar.update(self._task, total=total)

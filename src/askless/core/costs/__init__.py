@@ -16,6 +16,7 @@ from askless.core.costs.panels import Panels
 from askless.core.costs.per_feature import PerFeature
 from askless.core.costs.uniform import Uniform
 from askless.core.schema import Schema
+from askless.exceptions import ParameterError
 
 __all__ = [
     "CostModel",
@@ -46,14 +47,14 @@ def cost_model(costs: Costs | None, schema: Schema, fitted: CostModel | None = N
         if isinstance(fitted, Panels):
             return fitted.changed(costs).bound(schema)
         if fitted is not None and not isinstance(fitted, PerFeature):
-            raise ValueError(
+            raise ParameterError(
                 f"the model was fitted with {fitted!r}, whose other prices are not known by name; give a cost model"
             )
         before = schema.prices if fitted is None else fitted.bound(schema).by_feature
         return PerFeature(named_prices(costs, schema, before))
     chosen: Any = fitted if costs is None else costs
     if not hasattr(chosen, "prices"):
-        raise ValueError(f"costs is {costs!r}; it must be a mapping from names to prices, or a cost model")
+        raise ParameterError(f"costs is {costs!r}; it must be a mapping from names to prices, or a cost model")
     model: CostModel = chosen.bound(schema) if hasattr(chosen, "bound") else chosen
     return model
 
@@ -64,7 +65,7 @@ def split_costs(costs: Costs | None) -> tuple[Mapping[str, float] | None, CostMo
     if costs is None or isinstance(costs, Mapping):
         return costs, None
     if not hasattr(costs, "prices"):
-        raise ValueError(f"costs is {costs!r}; it must be a mapping from names to prices, or a cost model")
+        raise ParameterError(f"costs is {costs!r}; it must be a mapping from names to prices, or a cost model")
     named: Mapping[str, float] | None = getattr(costs, "by_name", None)
     if isinstance(costs, Uniform) or (isinstance(costs, PerFeature) and named is not None):
         return named, None

@@ -10,6 +10,7 @@ import numpy as np
 from askless.core.arrays import Array, array_namespace, constant_like, to_numpy
 from askless.core.schema import Schema
 from askless.core.state import State
+from askless.exceptions import ParameterError
 
 __all__ = ["Depends"]
 
@@ -29,7 +30,7 @@ class Depends:
 
     def __init__(self, function: Callable[[State], Any]) -> None:
         if not callable(function):
-            raise ValueError(f"prices depend on {function!r}; it must be a function of a state")
+            raise ParameterError(f"prices depend on {function!r}; it must be a function of a state")
         self.function = function
         self._names: tuple[str, ...] | None = None
 
@@ -47,12 +48,14 @@ class Depends:
         try:
             prices = constant_like(np.array(given, dtype=np.float64), state.x)
         except (TypeError, ValueError):
-            raise ValueError(
+            raise ParameterError(
                 f"the function gives a {type(given).__name__}; it must give an array of prices of shape {shape} or "
                 f"{shape[1:]}"
             ) from None
         if tuple(prices.shape) not in (shape, shape[1:]):
-            raise ValueError(f"the function gives prices of shape {tuple(prices.shape)} for a state of shape {shape}")
+            raise ParameterError(
+                f"the function gives prices of shape {tuple(prices.shape)} for a state of shape {shape}"
+            )
         prices = xp.broadcast_to(prices, shape)
         bad = ~(xp.isfinite(prices) & (prices >= 0))
         if bool(xp.any(bad)):
@@ -60,7 +63,7 @@ class Depends:
             case = int(xp.argmax(xp.astype(bad[:, place], xp.int64)))
             name = place if self._names is None else self._names[place]
             price = float(prices[case, place])
-            raise ValueError(f"the cost of {name!r} is {price!r}; it must be a number of at least 0")
+            raise ParameterError(f"the cost of {name!r} is {price!r}; it must be a number of at least 0")
         return prices
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from askless.core.arrays import Array, array_namespace, constant_like
 from askless.core.costs.base import broadcast_prices, checked_price, named_prices
 from askless.core.schema import Schema
 from askless.core.state import State
+from askless.exceptions import ParameterError
 
 __all__ = ["Panels"]
 
@@ -36,13 +37,13 @@ class Panels:
         seen: dict[str, str] = {}
         for panel, members in panels.items():
             if not isinstance(members, Mapping):
-                raise ValueError(
+                raise ParameterError(
                     f"the panel {panel!r} is {members!r}; it must be a mapping from features to the prices "
                     "they have once the panel is open"
                 )
             for name in members:
                 if name in seen:
-                    raise ValueError(f"{name!r} is in two panels, {seen[name]!r} and {panel!r}")
+                    raise ParameterError(f"{name!r} is in two panels, {seen[name]!r} and {panel!r}")
                 seen[name] = panel
             self.panels[str(panel)] = {str(name): checked_price(name, price) for name, price in members.items()}
         self._own: np.ndarray | None = None  # (features,) the prices of a schema's features, once bound
@@ -60,7 +61,7 @@ class Panels:
             for place, (name, price) in zip(places, members.items(), strict=True):
                 if price > bound._own[place]:
                     own = f"{bound._own[place]:g}"
-                    raise ValueError(f"{name!r} costs {price:g} in the panel {panel!r}, and {own} on its own")
+                    raise ParameterError(f"{name!r} costs {price:g} in the panel {panel!r}, and {own} on its own")
                 bound._less[place] = price
         return bound
 
@@ -76,7 +77,7 @@ class Panels:
     def prices(self, state: State) -> Array:
         """(n, features), given which panels are open."""
         if self._own is None:
-            raise ValueError("these panels name features of no schema yet; use `cost_model` or `bound`")
+            raise ParameterError("these panels name features of no schema yet; use `cost_model` or `bound`")
         xp = array_namespace(state.x)
         asked = xp.astype(state.asked, xp.float64)
         opened = asked @ constant_like(self._within, state.x, dtype=xp.float64) > 0.5  # (n, features)

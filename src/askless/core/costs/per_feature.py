@@ -11,6 +11,7 @@ from askless.core.arrays import Array
 from askless.core.costs.base import broadcast_prices, checked_price, named_prices
 from askless.core.schema import Schema
 from askless.core.state import State
+from askless.exceptions import ParameterError
 
 __all__ = ["PerFeature"]
 
@@ -41,7 +42,7 @@ class PerFeature:
         if self.by_name is not None:
             return PerFeature(named_prices(self.by_name, schema, np.ones(len(schema))))
         if self.by_feature.shape != (len(schema),):
-            raise ValueError(f"there are {len(self.by_feature)} prices for {len(schema)} features")
+            raise ParameterError(f"there are {len(self.by_feature)} prices for {len(schema)} features")
         return self
 
     def prices(self, state: State) -> Array:

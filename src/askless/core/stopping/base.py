@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from askless.core.arrays import Array, array_namespace
 from askless.core.progress import Progress
+from askless.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from askless.core.stopping.combined import AllOf, AnyOf
@@ -56,7 +57,7 @@ class Rule(ABC):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """Raise an error where it is not for this task, or needs what the model has not."""
         if self.task not in (None, task):
-            raise ValueError(f"{self!r} is for a {self.task}; this is a {task}")
+            raise ParameterError(f"{called(self)} is for a {self.task}; this is a {task}")
 
     @property
     @abstractmethod
@@ -98,14 +99,19 @@ def rule_name(rule: type) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", rule.__name__).lower()
 
 
+def called(rule: Rule) -> str:
+    """A rule for errors, by the name that Python, the command line and the service have in common."""
+    return f"the stopping rule {rule_name(type(rule))}"
+
+
 def checked_rule(rule: Any) -> StoppingRule:
     """The rule, or an error that says how to make one: its name and its class are easily mistaken for it."""
     if isinstance(getattr(rule, "reason", None), str) and hasattr(rule, "stops"):
         return rule  # type: ignore[no-any-return]
     if isinstance(rule, type):
         name = rule.__name__
-        raise ValueError(f"{name} is a class, not a stopping rule; give one with its settings, {name}(...)")
-    raise ValueError(
+        raise ParameterError(f"{name} is a class, not a stopping rule; give one with its settings, {name}(...)")
+    raise ParameterError(
         f"{rule!r} is not a stopping rule; give an object such as askless.core.stopping.Confidence(0.95)"
     )
 
@@ -127,7 +133,7 @@ def as_rules(stopping: StoppingRule | Sequence[StoppingRule] | None) -> tuple[St
         flat += as_rules(rule.rules) if isinstance(rule, AnyOf) else [checked_rule(rule)]
     flat.sort(key=lambda rule: not makes_promise(rule))
     if len(flat) > 1 and makes_promise(flat[1]):
-        raise ValueError(f"there are two rules with a promise, {flat[0]!r} and {flat[1]!r}; give one")
+        raise ParameterError(f"there are two rules with a promise, {flat[0]!r} and {flat[1]!r}; give one")
     return tuple(flat)
 
 

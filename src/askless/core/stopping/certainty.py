@@ -8,6 +8,7 @@ from askless.core.arrays import Array, array_namespace
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.core.stopping.base import Rule
+from askless.exceptions import ParameterError
 
 __all__ = ["Confidence", "Spread"]
 
@@ -32,7 +33,7 @@ class Confidence(Rule):
     def stops(self, progress: Progress) -> Array:
         """True once the top class is likely enough."""
         if progress.prediction.shape[1] < 2:
-            raise ValueError("Confidence is for classes; a regression takes Spread(sd)")
+            raise ParameterError("Confidence is for classes; a regression takes Spread(sd)")
         xp = array_namespace(progress.prediction)
         return xp.max(progress.prediction, axis=1) >= self.probability
 
@@ -56,5 +57,5 @@ class Spread(Rule):
     def stops(self, progress: Progress) -> Array:
         """True once the prediction is narrow enough."""
         if progress.spread is None:
-            raise ValueError("Spread needs a predicted standard deviation, which this predictor does not give")
+            raise ParameterError("Spread needs a predicted standard deviation, which this predictor does not give")
         return progress.spread <= self.sd

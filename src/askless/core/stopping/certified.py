@@ -23,7 +23,7 @@ from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.core.stopping.base import Rule, StoppingRule
 from askless.core.stopping.limits import MaxFeatures
-from askless.exceptions import CertificationWarning
+from askless.exceptions import CertificationWarning, ParameterError
 
 __all__ = ["Certified", "binomial_tail", "certified_on", "manner_of", "warn_of_manner"]
 
@@ -57,7 +57,7 @@ class Certified(Rule):
         for name, what in (("risk", "the risk"), ("confidence", "the confidence")):
             number = checked_number(getattr(self, name), what, low=0, high=1)
             if number in (0.0, 1.0):
-                raise ValueError(f"{what} is {number:g}; it must be above 0 and below 1")
+                raise ParameterError(f"{what} is {number:g}; it must be above 0 and below 1")
             object.__setattr__(self, name, number)
         if self.threshold is not None:
             object.__setattr__(self, "threshold", checked_number(self.threshold, "the threshold", low=0, high=1))
@@ -79,7 +79,7 @@ class Certified(Rule):
     def stops(self, progress: Progress) -> Array:
         """True once the top class is likely enough."""
         if not self.cases:
-            raise ValueError(
+            raise ParameterError(
                 "Certified has no threshold yet: give it to fit, which holds out rows for it, or use "
                 "model.certify(X, y) and the rule that it returns"
             )

@@ -11,6 +11,7 @@ from askless.core.arrays import Array, array_namespace
 from askless.core.progress import Progress
 from askless.core.stopping.base import Rule, StoppingRule, checked_rule, closing, makes_promise
 from askless.core.twins import all_treat_alike
+from askless.exceptions import ParameterError
 
 __all__ = ["AllOf", "AnyOf"]
 
@@ -25,7 +26,7 @@ class _Combined(Rule):
         for rule in self.rules:
             flat += rule.rules if type(rule) is type(self) else [checked_rule(rule)]
         if not flat:
-            raise ValueError(f"{type(self).__name__} needs at least one rule")
+            raise ParameterError(f"{type(self).__name__} needs at least one rule")
         object.__setattr__(self, "rules", tuple(flat))
 
     @property
@@ -64,7 +65,7 @@ class AllOf(_Combined):
         super().__post_init__()
         for rule in self.rules:
             if any(makes_promise(each) for each in getattr(rule, "rules", (rule,))):
-                raise ValueError(
+                raise ParameterError(
                     "Certified cannot be combined with '&': its promise is for all cases that become sure enough"
                 )
 

@@ -9,7 +9,8 @@ import numpy as np
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.core.state import State
-from askless.core.stopping.base import Rule
+from askless.core.stopping.base import Rule, called
+from askless.exceptions import ParameterError
 
 __all__ = ["DecisionStable"]
 
@@ -45,9 +46,9 @@ class DecisionStable(Rule):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """It needs stored rows, and for a regression a tolerance."""
         if not stored:
-            raise ValueError("DecisionStable imagines answers from stored rows, and this model has none")
+            raise ParameterError(f"{called(self)} imagines answers from stored rows, and this model has none")
         if task == "regression" and self.tolerance is None:
-            raise ValueError("for a regression DecisionStable needs a tolerance: by how much the mean may move")
+            raise ParameterError(f"for a regression {called(self)} needs a tolerance: by how much the mean may move")
 
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the decision stands, whatever of what is left is asked next; numpy only."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from askless.core.stopping.base import Rule, StoppingRule, rule_name
+from askless.exceptions import ParameterError
 from askless.hints import did_you_mean, listed
 
 __all__ = ["list_rules", "rule_from_json", "rule_to_json", "stopping_from_json"]
@@ -26,7 +27,7 @@ def rule_to_json(rule: Any) -> dict[str, Any]:
 
     name = type(rule).__name__
     if getattr(package, name, None) is not type(rule) or not hasattr(rule, "config"):
-        raise ValueError(f"{name} cannot be saved: a file holds what {package.__name__} exports")
+        raise ParameterError(f"{name} cannot be saved: a file holds what {package.__name__} exports")
     return {"name": name, "config": rule.config()}
 
 
@@ -37,7 +38,7 @@ def rule_from_json(data: Mapping[str, Any]) -> Rule:
     name, config = data["name"], dict(data["config"])
     found = getattr(package, name) if name in package.__all__ else None
     if not isinstance(found, type) or not issubclass(found, Rule) or found is Rule:
-        raise ValueError(f"there is no stopping rule {name!r}: update askless")
+        raise ParameterError(f"there is no stopping rule {name!r}: update askless")
     if "rules" in config:
         config["rules"] = tuple(rule_from_json(each) for each in config["rules"])
     return found(**config)
@@ -57,24 +58,24 @@ def stopping_from_json(data: Any) -> tuple[StoppingRule, ...]:
     from askless.core.stopping.combined import AllOf, AnyOf
 
     if not isinstance(data, Mapping) or not data:
-        raise ValueError(f'the stopping rules are {data!r}; give an object such as {{"confidence": 0.95}}')
+        raise ParameterError(f'the stopping rules are {data!r}; give an object such as {{"confidence": 0.95}}')
     known = list_rules()
     rules: list[StoppingRule] = []
     for name, value in data.items():
         if name in ("and", "or"):
             if not isinstance(value, (list, tuple)) or not value:
-                raise ValueError(f"{name!r} takes a list of stopping rules, not {value!r}")
+                raise ParameterError(f"{name!r} takes a list of stopping rules, not {value!r}")
             members = [stopping_from_json(each) for each in value]
             each = [rules[0] if len(rules) == 1 else AnyOf(rules) for rules in members]
             rules.append((AllOf if name == "and" else AnyOf)(tuple(each)))
             continue
         if name not in known:
-            raise ValueError(
+            raise ParameterError(
                 f"there is no stopping rule {name!r}{did_you_mean(name, known)}; there are {listed(sorted(known))}"
             )
         try:
             rules.append(known[name](**value) if isinstance(value, Mapping) else known[name](value))  # type: ignore[call-arg]
         except TypeError:
             settings = ", ".join(known[name].__dataclass_fields__)  # type: ignore[attr-defined]
-            raise ValueError(f"the stopping rule {name!r} has the settings {settings}, not {value!r}") from None
+            raise ParameterError(f"the stopping rule {name!r} has the settings {settings}, not {value!r}") from None
     return tuple(rules)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from askless.core.arrays import Array, array_namespace
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule
+from askless.core.stopping.base import Rule, called
+from askless.exceptions import ParameterError
 
 __all__ = ["InformationPerCost"]
 
@@ -35,9 +36,9 @@ class InformationPerCost(Rule):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """It needs scores that are information."""
         if not informative:
-            raise ValueError(
-                "InformationPerCost needs a method whose scores are information; those of this one have no unit "
-                '(method="auto" may choose one of them): fit with method="value"'
+            raise ParameterError(
+                f"{called(self)} needs a method whose scores are information, such as value; those of this one have "
+                "no unit (auto may choose such a method)"
             )
 
     def stops(self, progress: Progress) -> Array:

@@ -17,6 +17,7 @@ from askless.datasets.base import Dataset, Info, Recorded
 from askless.datasets.download import openml_table, store_arrays
 from askless.datasets.home import DatasetDamaged, absent, data_home, first_present, read_checked
 from askless.datasets.reading import unpacked_arrays
+from askless.exceptions import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,7 @@ SUBSET_INFO = replace(
 
 def _read(subset: bool | None = None) -> Dataset:
     if subset not in (True, False, None):
-        raise ValueError(f"subset is {subset!r}; it must be True, False or None")
+        raise ParameterError(f"subset is {subset!r}; it must be True, False or None")
     complete = first_present(COMPLETE) if subset is not True else None
     part = first_present(SUBSET) if subset is not False else None
     if complete is not None:

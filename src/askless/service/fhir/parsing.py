@@ -217,12 +217,11 @@ def _choice(part: AskedPart, code: Any) -> Any:
     """The choice that a code or a text means; what fits none is left for the check to refuse."""
     if part.kind == "boolean":
         return {"true": True, "false": False, "Y": True, "N": False}.get(code) if isinstance(code, str) else code
-    choices = part.part.choices or ()
-    by_code = {code_of(place, choice): choice for place, choice in enumerate(choices)}
-    by_text = {str(choice): choice for choice in choices}
-    if isinstance(code, str):
-        return by_code.get(code, by_text.get(code, code))
-    return code
+    if not isinstance(code, str):
+        return code
+    by_code = {code_of(place, choice): choice for place, choice in enumerate(part.choices.all)}
+    place = part.choices.find(code)
+    return by_code.get(code, code if place is None else part.choices.all[place])
 
 
 def _check_names(element: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
