@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from askless.cli.output import check_writable
+
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="of POSIX")
 def test_numbers_to_standard_output_leave_what_the_log_holds(table, model, tmp_path):
@@ -21,3 +23,29 @@ def test_numbers_to_standard_output_leave_what_the_log_holds(table, model, tmp_p
     numbers, end = json.JSONDecoder().raw_decode(told, len("years of work\n"))
     assert numbers["rows"] == 160
     assert "wrote /dev/stdout" in told[end:]
+
+
+def test_a_link_into_a_folder_that_is_not_there_is_refused_before_training(run, table, tmp_path):
+    link = tmp_path / "m.askless"
+    link.symlink_to(tmp_path / "gone" / "m.askless")
+    complaint = run("fit", table, "--target", "ill", "-o", link).complaint
+    assert complaint == f"askless: -o: there is no folder {tmp_path / 'gone'}, into which {link} links"
+
+
+def closed(monkeypatch, folder):
+    """Let a folder be one that may not be written to; a privileged user may write to any."""
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != folder and real(path, mode))
+
+
+def test_the_folder_that_counts_is_the_one_that_a_link_names(tmp_path, monkeypatch):
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    link = tmp_path / "here" / "m.askless"
+    link.symlink_to(tmp_path / "there" / "m.askless")
+    with monkeypatch.context() as patch:
+        closed(patch, tmp_path / "here")
+        assert check_writable(link) == link
+    closed(monkeypatch, tmp_path / "there")
+    with pytest.raises(ValueError, match=f"the folder {tmp_path / 'there'}, into which {link} links, cannot be"):
+        check_writable(link)

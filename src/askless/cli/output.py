@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from askless.files import is_device
+from askless.files import is_device, named
 
 __all__ = ["check_writable"]
 
@@ -23,8 +23,10 @@ def check_writable(path: str | Path, option: str = "-o", inputs: Iterable[str | 
         return target
     if target.is_dir():
         raise ValueError(f"{option}: {target} is a folder; name a file")
-    if not target.parent.is_dir():
-        raise ValueError(f"{option}: there is no folder {target.parent}")
-    if not os.access(target.parent, os.W_OK):
-        raise ValueError(f"{option}: the folder {target.parent} cannot be written to")
+    folder = named(target).parent
+    link = f", into which {target} links," if target.is_symlink() else ""
+    if not folder.is_dir():
+        raise ValueError(f"{option}: there is no folder {folder}{link.rstrip(',')}")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{option}: the folder {folder}{link} cannot be written to")
     return target
