@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from askless.cli.output import check_writable
+from tests.cli.cli_helpers import QUICK
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="of POSIX")
@@ -49,3 +50,38 @@ def test_the_folder_that_counts_is_the_one_that_a_link_names(tmp_path, monkeypat
     closed(monkeypatch, tmp_path / "there")
     with pytest.raises(ValueError, match=f"the folder {tmp_path / 'there'}, into which {link} links, cannot be"):
         check_writable(link)
+
+
+def test_a_checkpoint_that_is_a_link_is_deleted_where_it_lies(run, table, tmp_path):
+    (tmp_path / "large").mkdir()
+    link, file = tmp_path / "m.askless.part", tmp_path / "large" / "part"
+    link.symlink_to(file)
+    words = [
+        "fit",
+        table,
+        "--target",
+        "ill",
+        "--drop",
+        "grade",
+        "--method",
+        "greedy",
+        *QUICK,
+        "-o",
+        tmp_path / "m.askless",
+    ]
+    result = run(*words)
+    assert result.code == 0, result.err
+    assert list((tmp_path / "large").iterdir()) == []
+    assert link.is_symlink()  # ready for the next fit, as it was for this one
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="of POSIX")
+def test_progress_is_kept_in_no_device(run, table, tmp_path):
+    words = ["fit", table, "--target", "ill", "--drop", "grade", "--method", "greedy", *QUICK]
+    complaint = run(*words, "-o", tmp_path / "m.askless", "--checkpoint", "/dev/null").complaint
+    assert complaint == "askless: --checkpoint: /dev/null is a device or a pipe; name a file"
+    complaint = run(*words, "-o", "/dev/null").complaint
+    told = "-o: /dev/null is no file that progress could be kept beside; name one with --checkpoint"
+    assert complaint == f"askless: {told}"
+    assert run(*words, "-o", "/dev/null", "--checkpoint", tmp_path / "part").code == 0
+    assert not (tmp_path / "part").exists()
