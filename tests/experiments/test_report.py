@@ -204,6 +204,16 @@ def test_tables_show_the_metrics_that_the_experiment_named(tmp_path):
     assert dict(zip(scores.dataset, scores.metric, strict=True)) == {"made": "log_loss", "other": "auroc"}
 
 
+@pytest.mark.parametrize("noted", [None, {"prices": 3}, {"prices": {"used": 3}}])
+def test_prices_that_a_folder_does_not_tell_of(tmp_path, noted):
+    folder = write(tmp_path, [result("made"), result("made", label="blind", costs="ignored")])
+    keys = [path.stem for path in (folder / "results").iterdir()]
+    (folder / "experiment.json").write_text(json.dumps(noted or {"prices": {"used": keys, "ignored": []}}))
+    write_report(folder)
+    told = set(pd.read_csv(folder / "report" / "scores.csv").dataset)
+    assert told == ({"made"} if noted is None else {"made [costs=used]", "made [costs=ignored]"})
+
+
 def test_a_copy_to_keep_makes_the_same_tables(tmp_path):
     runs = [result("made", method, seed=seed) for method in ("greedy", "value") for seed in (0, 1)]
     folder = write(tmp_path / "runs", runs)

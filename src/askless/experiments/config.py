@@ -117,7 +117,17 @@ class Experiment:
     def to_json(self) -> dict[str, Any]:
         """What a report needs to know beside the results."""
         keys = [task.key for task in self.tasks()]
-        return {"format": 1, "name": self.name, "metrics": self.metrics, "tasks": keys}
+        prices = {costs: self._keys_of(costs) for costs in PRICES}
+        return {"format": 1, "name": self.name, "metrics": self.metrics, "tasks": keys, "prices": prices}
+
+    def _keys_of(self, costs: str) -> list[str]:
+        """The tasks of data sets that are listed with these `costs`.
+
+        A task does not say: its method may ignore prices by itself, and of a data set that is listed twice it is of
+        both lists.
+        """
+        listed_so = tuple(table for table in self.datasets if table.costs == costs)
+        return [task.key for task in replace(self, datasets=listed_so).tasks()]
 
 
 def read_experiment(path: str | os.PathLike[str], quick: bool = False) -> Experiment:

@@ -61,7 +61,7 @@ def write_report(
     from askless.experiments.report.study import collect
     from askless.report.figures import png
 
-    study = collect(results, noted["metrics"] if metric is None else metric)
+    study = collect(results, noted["metrics"] if metric is None else metric, noted["prices"])
     chosen = _chosen(study, against, tell)
     tables = frames(study, chosen, {} if chosen is None else leads_over(study, chosen))
     content = content_of(study, chosen, tuple(tables))
@@ -94,13 +94,24 @@ def _chosen(study: Study, against: str, tell: Callable[[str], object]) -> str | 
 
 
 def _noted(folder: Path) -> dict[str, Any]:
-    """What the folder says of the experiment as it was last run: its `tasks`, if it does, and `metrics`."""
+    """What the folder says of the experiment as it was last run: `tasks` and `prices`, if it does, and `metrics`."""
     noted: Any = None
     with suppress(FileNotFoundError, ValueError):
         noted = json.loads((folder / EXPERIMENT).read_bytes())
     known = noted if isinstance(noted, dict) else {}
     metrics = known.get("metrics")
-    return {"tasks": known.get("tasks"), "metrics": metrics if isinstance(metrics, dict) else {}}
+    return {
+        "tasks": known.get("tasks"),
+        "metrics": metrics if isinstance(metrics, dict) else {},
+        "prices": _prices(known.get("prices")),
+    }
+
+
+def _prices(noted: Any) -> dict[str, set[str]] | None:
+    """The keys of tasks by whether their data set is listed with its prices; None where nothing readable says so."""
+    if not isinstance(noted, dict) or not all(isinstance(keys, list) for keys in noted.values()):
+        return None
+    return {str(costs): set(map(str, keys)) for costs, keys in noted.items()}
 
 
 def _of_experiment(results: list[dict[str, Any]], noted: dict[str, Any]) -> list[dict[str, Any]]:
