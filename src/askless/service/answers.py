@@ -55,9 +55,19 @@ def accepts(part: AskedPart) -> str:
 def _checked(part: AskedPart, value: Any, where: str) -> Any:
     """A JSON value that the encoder will take."""
     if not _FITS[part.kind](part, value):
-        hint = "; what cannot be had is `unknown`, or left out" if value is None else ""
+        hint = "; what cannot be had is `unknown`, or left out" if value is None else _not_text(part, value)
         raise invalid(f"{part.name!r} takes {accepts(part)}{hint}", where)
     return value
+
+
+def _not_text(part: AskedPart, value: Any) -> str:
+    """That text was sent where JSON has a type of its own; empty where this is not what is wrong."""
+    if not isinstance(value, str):
+        return ""
+    sorts = {_sort(choice) for choice in part.part.choices or ()}  # a category's; all of them are of one
+    if part.kind == "number" or sorts == {float}:
+        return "; it must be a JSON number, not text"
+    return "; it must be a JSON boolean, not text" if part.kind == "boolean" or sorts == {bool} else ""
 
 
 def _is_number(part: AskedPart, value: Any) -> bool:
