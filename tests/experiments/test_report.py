@@ -189,7 +189,7 @@ def test_results_of_other_options_are_left_out(tmp_path):
     assert _of_experiment(made, _noted(tmp_path)) == made[1:]
 
 
-@pytest.mark.parametrize("said", ["no JSON", "[]", '{"metrics": 3, "tasks": 4}'])
+@pytest.mark.parametrize("said", ["no JSON", "[" * 100_000, "[]", '{"metrics": 3, "tasks": 4}'])
 def test_a_folder_that_says_nonsense_says_nothing(tmp_path, said):
     (tmp_path / "experiment.json").write_text(said)
     assert _noted(tmp_path)["metrics"] == {}

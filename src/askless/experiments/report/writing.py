@@ -96,7 +96,7 @@ def _chosen(study: Study, against: str, tell: Callable[[str], object]) -> str | 
 def _noted(folder: Path) -> dict[str, Any]:
     """What the folder says of the experiment as it was last run: `tasks` and `prices`, if it does, and `metrics`."""
     noted: Any = None
-    with suppress(FileNotFoundError, ValueError):
+    with suppress(FileNotFoundError, ValueError, RecursionError):
         noted = json.loads((folder / EXPERIMENT).read_bytes())
     known = noted if isinstance(noted, dict) else {}
     metrics = known.get("metrics")
