@@ -111,3 +111,11 @@ def test_exit_codes_of_a_real_process(tmp_path: Path):
     assert (done.returncode, done.stdout) == (2, "")
     assert Result(done.returncode, done.stdout, done.stderr).complaint
     assert spawn("--version").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["fit", "evaluate", "predict"])
+def test_the_help_lists_the_words_that_always_mean_missing(name, capsys):
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "NA, N/A, NaN, null (small or in capitals), -nan, ? and nothing" in told

@@ -249,6 +249,16 @@ def test_unknown_undo_tell_summary_delete(service):
     assert service.client.get(path).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"), [(0, "0 questions were"), (1, "1 question was"), (2, "2 questions were")]
+)
+def test_a_summary_counts_questions(service, asked, words):
+    path = begun(service)
+    for _ in range(asked):
+        act(service, path, "unknown")
+    assert f"{words} asked" in service.client.get(f"{path}/summary").text
+
+
 def test_a_regression_is_shown(service):
     path = begun(service, "score")
     assert "±" in service.client.get(path).text

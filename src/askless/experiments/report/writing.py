@@ -57,6 +57,7 @@ def write_report(
     from askless.experiments.report.frames import frames
     from askless.experiments.report.leads import leads_over
     from askless.experiments.report.markdown import as_markdown
+    from askless.experiments.report.numbers import count
     from askless.experiments.report.page import as_page
     from askless.experiments.report.study import collect
     from askless.report.figures import png
@@ -76,7 +77,7 @@ def write_report(
     write_atomic(target / "report.md", as_markdown(content).encode())
     page = target / "index.html"
     write_atomic(page, as_page(content).encode())
-    tell(f"{content.headline}; {len(results)} results")
+    tell(f"{content.headline}; {count(len(results), 'result')}")
     tell(f"the report is {page}")
     return page
 
