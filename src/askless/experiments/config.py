@@ -201,6 +201,7 @@ def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) 
 
     section.allow(OF_DATASET)
     name = str(section.data["name"])
+    _refuse_file(section, name)
     info = _checked(section, name, lambda: describe(name))
     given = section.section("options")
     options = dict(given.data)
@@ -234,6 +235,17 @@ def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) 
         shown,
         _selected(section, "methods", methods),
     )
+
+
+def _refuse_file(section: Section, name: str) -> None:
+    """Say what to do with a table of one's own."""
+    if re.search(r"[./\\]", name):  # in no data set's name
+        section.file.fail(
+            f"{name!r} looks like a file, and an experiment takes the built-in data sets only "
+            "(`askless datasets list`); with a table of your own, run `askless fit` once for each --method, "
+            "and `askless evaluate` on each model",
+            value=name,
+        )
 
 
 def _check_metrics(sections: Iterable[Section], tables: Iterable[TableChoice]) -> None:
