@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -135,3 +137,49 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path):
 def test_files_and_folders_are_no_devices(tmp_path):
     (tmp_path / "file").touch()
     assert not any(map(is_device, (tmp_path, tmp_path / "file", tmp_path / "missing")))
+
+
+def write_from_a_process(path, out, **options):
+    """Say something, write to `path`, say something more: all of it to `out`."""
+    script = (
+        "import sys; from askless.files import write_atomic; print('before', flush=True); "
+        "write_atomic(sys.argv[1], b'content\\n'); print('after')"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path)], stdout=out, check=True, timeout=60, **options)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="of POSIX")
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+@pytest.mark.parametrize(("mode", "kept"), [("ab", "old\n"), ("wb", "")])
+def test_standard_output_that_goes_to_a_file_is_gone_on_with(tmp_path, name, mode, kept):
+    path, log = tmp_path / name, tmp_path / "log"  # an absolute name stays as it is
+    log.write_text("old\n")
+    if name == "link":
+        path.symlink_to("/dev/stdout")
+    if not path.is_symlink():
+        pytest.skip(f"there is no {path}")
+    with log.open(mode) as out:
+        write_from_a_process(path, out)
+    assert log.read_text() == f"{kept}before\ncontent\nafter\n"
+    assert path.is_symlink()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="of Linux")
+def test_a_file_that_another_process_has_open_is_appended_to(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("old\n")
+    with log.open("ab") as file, (tmp_path / "out").open("wb") as out:
+        write_from_a_process(f"/proc/{os.getpid()}/fd/{file.fileno()}", out)
+    assert log.read_text() == "old\ncontent\n"
+
+
+def test_links_in_a_circle_are_no_device(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    assert not is_device(tmp_path / "a")
+
+
+def test_a_number_for_a_name_is_no_device(tmp_path):
+    (tmp_path / "fd").mkdir()
+    (tmp_path / "fd" / "1").touch()
+    assert not is_device(tmp_path / "fd" / "1")

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from askless.cli.tables import ParquetFile
 from askless.exceptions import TableError
 from askless.tables import (
     ParquetTable,
@@ -294,6 +295,57 @@ def test_columns_of_a_parquet_table_that_contradict_one_another(path):
         ParquetTable(path, ["text", "text"])
     with pytest.raises(TableError, match="'text' of the categories is none of the columns"):
         ParquetTable(path, ParquetTable(path).drop("text").column_names, categories=["text"])
+
+
+class Counted(str):
+    """A name that counts how often it is compared with another."""
+
+    compared = 0
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+class Once:
+    """A file whose names are asked for, and how often."""
+
+    def __init__(self, file):
+        self.schema_arrow, self.pandas_metadata, self.asked, self._names = self, None, 0, file.schema_arrow.names
+
+    @property
+    def names(self):
+        self.asked += 1
+        return self._names
+
+
+def test_the_work_on_wide_files_grows_with_the_columns_and_not_with_their_square(tmp_path):
+    n = 400
+    names = [Counted(f"column {i}") for i in range(n)]
+    pa.parquet.write_table(pa.table({str(name): [i, 1] for i, name in enumerate(names)}), tmp_path / "wide.parquet")
+    Counted.compared = 0
+    table = ParquetTable(tmp_path / "wide.parquet", names, categories=names)
+    assert [len(part.columns) for _, part in table.drop(*names[::2]).chunks(1)] == [n // 2] * 2
+    assert table.take(np.array([1])).read().shape == (1, n)
+    assert ParquetFile(str(tmp_path / "wide.parquet")).read(names).shape == (2, n)
+    assert Counted.compared < 50 * n  # n * n / 2 where names are looked up in a list
+
+
+def test_a_wide_file_is_asked_for_its_names_a_few_times(tmp_path):
+    pa.parquet.write_table(pa.table({f"column {i}": [1] for i in range(100)}), tmp_path / "wide.parquet")
+    table = ParquetTable(tmp_path / "wide.parquet")
+    for kept in ("_names", "_stored"):
+        vars(table).pop(kept, None)
+    file = vars(table)["_file"] = Once(table._file)
+    assert len(table.column_names) == 100
+    table._check(["column 1"])
+    assert file.asked <= 3
+
+
+def test_a_parquet_table_of_no_columns_has_its_rows(path):
+    assert ParquetTable(path, []).read().shape == (100, 0)
 
 
 def test_parquet_without_pyarrow(path, monkeypatch):

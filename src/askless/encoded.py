@@ -40,9 +40,9 @@ def learn_encoder(
         rows = rows[np.sort(drawn)]
     whole = len(rows) == len(table) and not isinstance(table, ParquetTable)
     part = table if whole else take_rows(table, rows)
-    if grid is not None:
-        return ImageEncoder.fit(part, grid, costs)
     named: Any = rows if numbers is None else numbers[rows]
+    if grid is not None:
+        return ImageEncoder.fit(part, grid, costs, row_numbers=named)
     return TableEncoder.fit(part, groups=groups, costs=costs, row_numbers=named)
 
 

@@ -3,6 +3,7 @@
 import errno
 import glob
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -10,7 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["atomic_file", "is_device", "remove_leftovers", "write_atomic"]
+__all__ = ["atomic_file", "is_device", "named", "remove_leftovers", "write_atomic"]
+
+OPEN_FILES = re.compile(r"/dev/fd|/proc/[^/]+(/task/[^/]+)?/fd")  # folders of what a process has open, by number
+MOST_LINKS = 40  # in a chain, as the kernel counts
 
 
 @contextmanager
@@ -18,13 +22,14 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to, which takes its place under `path` in one step when the block ends well.
 
     A temporary file beside it, fsync, rename, fsync of the folder; if anything fails, the old file stays as it was.
-    A link stays one: what it names is replaced. A device or a pipe, which has no place to take, is written to.
+    A link stays one: what it names is replaced. A device, a pipe or an open file such as /dev/stdout, which has no
+    place to take, is written to, after what it holds.
     """
     if is_device(path):
-        with open(path, "wb") as device:
+        with _open_device(path) as device:
             yield device
         return
-    target = _named(path)
+    target = named(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     binary = getattr(os, "O_BINARY", 0)
     if not target.parent.is_dir():
@@ -52,7 +57,12 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def is_device(path: str | os.PathLike[str]) -> bool:
-    """Whether there is something that is neither a file nor a folder, such as /dev/stdout."""
+    """Whether there is something that is neither a file nor a folder, or that a process has open: /dev/stdout.
+
+    Behind /dev/stdout may be a file, as in `>> log`: it is not ours to replace, but to go on with.
+    """
+    if _open_file(path) is not None:
+        return True
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -60,16 +70,41 @@ def is_device(path: str | os.PathLike[str]) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def remove_leftovers(path: str | os.PathLike[str]) -> None:
-    """Delete what writers of `path` left that were killed; only for a file that nobody else is writing."""
-    target = _named(path)
-    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
-        leftover.unlink(missing_ok=True)
+def _open_device(path: str | os.PathLike[str]) -> IO[bytes]:
+    """The device, to write to; of what this process has open its own place in the file, which others share."""
+    opened = _open_file(path)
+    if opened is None:
+        return open(path, "wb")
+    if opened.parent in (Path("/dev/fd"), Path(f"/proc/{os.getpid()}/fd")):
+        with _errors_name(Path(path)):
+            return os.fdopen(os.dup(int(opened.name)), "wb")
+    return open(path, "ab")
 
 
-def _named(path: str | os.PathLike[str]) -> Path:
+def _open_file(path: str | os.PathLike[str]) -> Path | None:
+    """The first of a chain of links that is a process's open file, by its number; None where none is."""
+    step = os.fspath(path)
+    for _ in range(MOST_LINKS):
+        folder = os.path.realpath(os.path.dirname(step))
+        name = os.path.basename(step)
+        if name.isdecimal() and OPEN_FILES.fullmatch(folder):
+            return Path(folder, name)
+        if not os.path.islink(step):
+            return None
+        step = os.path.join(folder, os.readlink(step))
+    return None
+
+
+def named(path: str | os.PathLike[str]) -> Path:
     """The file itself, if `path` is a link to it."""
     return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
+
+
+def remove_leftovers(path: str | os.PathLike[str]) -> None:
+    """Delete what writers of `path` left that were killed; only for a file that nobody else is writing."""
+    target = named(path)
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        leftover.unlink(missing_ok=True)
 
 
 @contextmanager

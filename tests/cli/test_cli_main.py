@@ -131,3 +131,11 @@ def test_two_hyphens_may_be_a_word_for_missing_values():
 @pytest.mark.parametrize("given", [["--na", "--"], ["--na", ".", "--"], ["--na", ".", "--", "-"], ["--na", "-x"]])
 def test_how_two_hyphens_are_given_is_told(run, given):
     assert "is given like --na=--" in run("fit", "t.csv", "--target", "y", "-o", "m.askless", *given).complaint
+
+
+@pytest.mark.parametrize("name", ["fit", "evaluate", "predict"])
+def test_the_help_lists_the_words_that_always_mean_missing(name, capsys):
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "NA, N/A, NaN, null (small or in capitals), -nan, ? and nothing" in told

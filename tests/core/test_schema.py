@@ -73,8 +73,8 @@ def test_the_position_of_a_name():
     [
         ("blood presure", r"there is no feature 'blood presure' .did you mean 'blood pressure'"),
         ("ags", "did you mean 'age'"),
-        ("zzz", "there is no feature 'zzz'$"),
-        (3, "there is no feature 3$"),
+        ("zzz", "there is no feature 'zzz'; the features are 'age', 'blood pressure', 'sex'$"),
+        (3, "there is no feature 3; the features are 'age'"),
         (["age"], r"there is no feature \['age'\]"),
     ],
 )

@@ -152,7 +152,7 @@ def test_what_is_no_image(images):
             use(np.zeros((0, 32)))
     with pytest.raises(TableError, match="every pixel is missing"):
         ImageEncoder.fit(np.full((2, 32), np.nan), GRID)
-    with pytest.raises(TableError, match="infinite"):
+    with pytest.raises(TableError, match=r"row 0 \(counting from 0\): infinite"):
         ImageEncoder.fit(np.full((2, 32), np.inf), GRID)
     with pytest.raises(InterviewError, match=r"has the shape \(3, 2\)"):
         fitted.encode_answer(0, np.zeros((3, 2)))
@@ -217,8 +217,22 @@ def test_infinite_pixels_are_refused_with_their_row(images):
     pixels[3, 0] = -np.inf
     with pytest.raises(TableError, match=r"row 3 \(counting from 0\): infinite pixels"):
         fitted.transform(pixels)
-    with pytest.raises(TableError, match=r"row 40 "):
-        fitted.transform(pixels, row_numbers=[10, 20, 30, 40, 50])
+    for use in (
+        fitted.transform,
+        lambda pixels, row_numbers: ImageEncoder.fit(pixels, GRID, row_numbers=row_numbers),
+    ):
+        with pytest.raises(TableError, match=r"row 40 \(counting from 0\): infinite pixels"):
+            use(pixels, row_numbers=[10, 20, 30, 40, 50])
+
+
+def test_images_that_are_too_large_are_an_error_of_the_table():
+    """Before anything is made of them: there may be a feature for each pixel."""
+    for grid, size in (
+        (Grid(4096, 1025, 1, 1), "4,096 x 1,025 pixels"),
+        (Grid(2000, 2000, 3, 1), "pixels of 3 channels"),
+    ):
+        with pytest.raises(TableError, match=f"{size} are too large: 4,194,304 values are the most"):
+            ImageEncoder.fit(np.zeros((1, 1)), grid)
 
 
 def test_a_file_cannot_ask_for_any_number_of_pixels():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from askless import DynamicClassifier
+from askless.exceptions import TableError
 from askless.methods import Greedy
 
 
@@ -98,3 +99,12 @@ def test_a_list_of_images(of_bytes):
     for ask in (lambda: fit(uneven, y), lambda: of_bytes.predict(uneven)):
         with pytest.raises(ValueError, match=r"image 3 of X .* shape \(4, 5\), the first one \(4, 4\); .* one shape"):
             ask()
+
+
+def test_an_infinite_pixel_is_refused_with_its_row():
+    images, y = drawn()
+    for row in (0, 31, 59):  # among the rows to learn from, or those held out
+        wrong = images.astype(float)
+        wrong[row, 2, 2] = np.inf
+        with pytest.raises(TableError, match=rf"row {row} \(counting from 0\): infinite pixels"):
+            fit(wrong, y)

@@ -120,6 +120,9 @@ def test_methods_of_one_data_set(write):
     ("old", "new", "where", "what"),
     [
         ('"wine"', '"wien"', "line 5", "there is no data set 'wien' (did you mean 'wine'?)"),
+        ('"wine"', '"clinic.csv"', "line 5", "'clinic.csv' looks like a file, and an experiment takes the built-in"),
+        ('"wine"', "'c:\\data\\clinic'", "line 5", "run `askless fit` once for each --method"),
+        ('"wine"', '"data/clinic"', "line 5", "with a table of your own"),
         ('name = "random"', 'name = "randon"', "line 16", "there is no method 'randon' (did you mean 'random'?)"),
         ('"auroc"', '"auroq"', "line 2", "there is no metric 'auroq' (did you mean 'auroc'?)"),
         ("metric =", "metrik =", "line 2", "there is no key 'metrik' (did you mean 'metric'?)"),

@@ -189,7 +189,7 @@ def test_results_of_other_options_are_left_out(tmp_path):
     assert _of_experiment(made, _noted(tmp_path)) == made[1:]
 
 
-@pytest.mark.parametrize("said", ["no JSON", "[]", '{"metrics": 3, "tasks": 4}'])
+@pytest.mark.parametrize("said", ["no JSON", "[" * 100_000, "[]", '{"metrics": 3, "tasks": 4}'])
 def test_a_folder_that_says_nonsense_says_nothing(tmp_path, said):
     (tmp_path / "experiment.json").write_text(said)
     assert _noted(tmp_path)["metrics"] == {}
@@ -202,6 +202,16 @@ def test_tables_show_the_metrics_that_the_experiment_named(tmp_path):
     write_report(folder)
     scores = pd.read_csv(folder / "report" / "scores.csv")
     assert dict(zip(scores.dataset, scores.metric, strict=True)) == {"made": "log_loss", "other": "auroc"}
+
+
+@pytest.mark.parametrize("noted", [None, {"prices": 3}, {"prices": {"used": 3}}])
+def test_prices_that_a_folder_does_not_tell_of(tmp_path, noted):
+    folder = write(tmp_path, [result("made"), result("made", label="blind", costs="ignored")])
+    keys = [path.stem for path in (folder / "results").iterdir()]
+    (folder / "experiment.json").write_text(json.dumps(noted or {"prices": {"used": keys, "ignored": []}}))
+    write_report(folder)
+    told = set(pd.read_csv(folder / "report" / "scores.csv").dataset)
+    assert told == ({"made"} if noted is None else {"made [costs=used]", "made [costs=ignored]"})
 
 
 def test_a_copy_to_keep_makes_the_same_tables(tmp_path):

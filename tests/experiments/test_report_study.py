@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from askless.experiments.config import Experiment, MethodChoice, Shares, TableChoice
 from askless.experiments.report.figures import heat_figure
 from askless.experiments.report.frames import frames
 from askless.experiments.report.grids import lead_grid, resource_grid, score_grid
@@ -83,37 +84,73 @@ def test_the_same_data_cut_differently_is_told_apart():
     assert names == ["made [max_features=1]", "made [max_features=2]", "other (n=9)"]
 
 
+SEEING_AND_BLIND = (MethodChoice("greedy", "greedy", {}), MethodChoice("greedy", "blind", {}, "ignored"))
+
+
+def listed(*datasets, methods=SEEING_AND_BLIND):
+    """What the folder of an experiment says of prices; a data set is its name, `costs`, and the methods run on it."""
+    tables = tuple(
+        TableChoice(name, {}, (1, 2), (0, 1), Shares(), costs=costs, methods=only) for name, costs, only in datasets
+    )
+    return Experiment("e", tables, methods).to_json()["prices"]
+
+
+BOTH = listed(("made", "used", None), ("made", "ignored", None))
+
+
+def blind(curve=(0.5, 0.7), **more):
+    """A result of a method that ignores prices by itself."""
+    return result(label="blind", curve=curve, costs="ignored", **more)
+
+
 def test_a_data_set_with_and_without_its_prices_is_told_apart():
     """A method that ignores prices by itself is the same run in both."""
     results = [
-        *(result(method=m, curve=(0.5, 0.8), seed=seed) for m in ("greedy", "random") for seed in (0, 1)),
-        *(
-            result(method=m, curve=(0.5, 0.6), seed=seed, costs="ignored")
-            for m in ("greedy", "random")
-            for seed in (0, 1)
-        ),
-        result(label="blind", curve=(0.5, 0.7), costs="ignored"),
+        *(result(curve=(0.5, 0.8), seed=seed) for seed in (0, 1)),
+        *(result(curve=(0.5, 0.6), seed=seed, costs="ignored") for seed in (0, 1)),
+        blind(),
     ]
-    ignored, used = collect(results).subjects
+    ignored, used = collect(results, None, BOTH).subjects
     assert (ignored.name, used.name) == ("made [costs=ignored]", "made [costs=used]")
     for subject, mean in ((ignored, 0.6), (used, 0.8)):
         assert {label: estimate.mean for label, estimate in subject.scores.items()} == pytest.approx(
-            {"greedy": mean, "random": mean, "blind": 0.7}
+            {"greedy": mean, "blind": 0.7}
         )
-        assert [estimate.n for estimate in subject.scores.values()].count(2) == 2
+        assert [estimate.n for estimate in subject.scores.values()].count(2) == 1
+
+
+def test_runs_that_ignored_prices_stay_so_while_others_are_not_done():
+    ignored, used = collect([result(curve=(0.5, 0.6), costs="ignored"), blind()], None, BOTH).subjects
+    assert (ignored.name, set(ignored.entries)) == ("made [costs=ignored]", {"greedy", "blind"})
+    assert (used.name, set(used.entries)) == ("made [costs=used]", {"blind"})
+
+
+def test_a_method_of_one_list_is_not_in_the_other():
+    two = (MethodChoice("greedy", "greedy", {}), MethodChoice("sage", "sage", {}))
+    prices = listed(("made", "used", ("greedy",)), ("made", "ignored", None), methods=two)
+    results = [result(), *(result(method=method, costs="ignored") for method in ("greedy", "sage"))]
+    ignored, used = collect(results, None, prices).subjects
+    assert (set(ignored.entries), set(used.entries)) == ({"greedy", "sage"}, {"greedy"})
 
 
 def test_methods_with_and_without_prices_share_a_data_set():
+    prices = listed(("a", "used", None), ("b", "ignored", None))
     results = [result("a"), result("a", label="blind", costs="ignored"), result("b", costs="ignored")]
-    a, b = collect(results).subjects
+    a, b = collect(results, None, prices).subjects
     assert (a.name, set(a.entries), b.name, set(b.entries)) == ("a", {"greedy", "blind"}, "b", {"greedy"})
 
 
 def test_a_data_set_s_prices_are_no_difference_where_a_method_ignores_them():
-    blind = [result(curve=curve, label="blind", costs="ignored") for curve in ((0.5, 0.6), (0.5, 0.6, 0.7))]
-    seeing = [result(curve=curve) for curve in ((0.5, 0.6), (0.5, 0.6, 0.7))]
-    names = [subject.name for subject in collect([*blind, *seeing]).subjects]
+    curves = ((0.5, 0.6), (0.5, 0.6, 0.7))
+    results = [*map(blind, curves), *(result(curve=curve) for curve in curves)]
+    names = [subject.name for subject in collect(results, None, listed(("made", "used", None))).subjects]
     assert names == ["made [max_features=1]", "made [max_features=2]"]
+
+
+@pytest.mark.parametrize("prices", [None, {}])
+def test_where_nothing_says_how_a_data_set_is_listed_each_run_is_shown_as_it_was(prices):
+    ignored, used = collect([result(), result(costs="ignored"), blind((0.5, 0.8, 0.9))], None, prices).subjects
+    assert (set(ignored.entries), set(used.entries)) == ({"greedy", "blind"}, {"greedy"})
 
 
 def test_the_same_run_twice_is_an_error():

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from askless.experiments.board import Board
+from askless.experiments.config import Experiment
 from askless.experiments.folder import Folder
 from askless.experiments.locks import take_lock
 from askless.experiments.results import checksum, read_results, result_path
@@ -206,15 +207,28 @@ def test_the_result_of_a_newer_version_is_an_error_and_stays(made, why, tmp_path
     assert [file.read_bytes() for file in (tmp_path / "results").iterdir()] == [content]
 
 
-def test_a_damaged_key_of_a_task_is_a_corrupt_result(tmp_path):
+@pytest.mark.parametrize("summed", [True, False])
+def test_a_damaged_key_of_a_task_is_a_corrupt_result(tmp_path, summed):
     task = fake_task()
     run([task], tmp_path)
     path = result_path(tmp_path, task)
-    result = json.loads(path.read_bytes())
-    whole = json.dumps({**result, "sha256": checksum(result)})
+    result = {name: part for name, part in json.loads(path.read_bytes()).items() if name != "sha256"}
+    whole = json.dumps({**result, "sha256": checksum(result)} if summed else result)
     path.write_text(whole.replace('"split_seed"', '"split_sead"'))
     with pytest.warns(UserWarning, match="set aside"):
         assert Folder(tmp_path).done(task) is None
+
+
+def test_json_that_is_nested_too_deeply_is_damage(tmp_path):
+    deep = "[" * 100_000
+    task = fake_task()
+    folder = Folder(tmp_path)
+    result_path(tmp_path, task).write_text(deep)
+    with pytest.warns(UserWarning, match="set aside"):
+        assert folder.done(task) is None
+    (tmp_path / "experiment.json").write_text(deep)
+    folder.describe(Experiment("e", (), ()))
+    assert json.loads((tmp_path / "experiment.json").read_bytes())["name"] == "e"
 
 
 def test_every_split_is_checked_before_anything_runs():

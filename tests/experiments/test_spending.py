@@ -17,7 +17,7 @@ from askless.experiments.report.stopping import (
 )
 from askless.experiments.report.study import Run, collect
 from askless.experiments.scoring import METRICS
-from askless.experiments.spending import choosing_part, money_part, stopping_part, stopping_places
+from askless.experiments.spending import FIXED, choosing_part, money_part, stopping_part, stopping_places
 
 from .made_results import result
 
@@ -224,3 +224,8 @@ def test_a_method_that_asks_everything_does_not_stop():
     ]
     labels = [label for _, rows in stopping_grid(collect(made, "log_loss")).groups for label, _ in rows]
     assert labels == ["greedy"]
+
+
+def test_a_single_question_is_one():
+    assert str(Stop(FIXED, {"threshold": 1.0})) == "1 question"
+    assert str(Stop(FIXED, {"threshold": 12.0})) == "12 questions"

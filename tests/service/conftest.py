@@ -50,6 +50,17 @@ def regressor_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def group_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classifier with a group of a number, a category and a boolean."""
+    frame = messy_frame()
+    X, groups = frame[["age", "colour", "smokes", "low"]], {"habits": ["age", "colour", "smokes"]}
+    path = tmp_path_factory.mktemp("served") / "habits.askless"
+    quick = Greedy(epochs=2, pretrain_epochs=2, hidden=(8,))
+    DynamicClassifier(2, quick, groups=groups).fit(X, frame["ill"]).save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
 def models(model_file: Path, regressor_file: Path) -> Models:
     names = Path(model_file).parent / "features.json"
     names.write_bytes(FEATURES.read_bytes())
@@ -92,6 +103,13 @@ def running(models: Models, **settings: Any) -> Iterator[Service]:
 def service(models: Models) -> Iterator[Service]:
     """One service for all tests that do not change its settings."""
     with running(models) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def group_service(group_file: Path) -> Iterator[Service]:
+    """A service of the model with a group."""
+    with running(read_models([str(group_file)])) as service:
         yield service
 
 

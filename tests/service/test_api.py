@@ -117,6 +117,30 @@ def test_a_value_beyond_training_is_noted(service):
     assert service.next({"answers": {"age": 50}}).json()["notes"] == []
 
 
+@pytest.mark.parametrize(
+    ("model", "answers", "words"),
+    [
+        ("triage", {"age": "51"}, "'age' takes a number from 0 to 120; it must be a JSON number, not text"),
+        (
+            "triage",
+            {"heart disease": "true"},
+            "'heart disease' takes true or false; it must be a JSON boolean, not text",
+        ),
+        ("score", {"grade": "1"}, "'grade' takes one of 0.0, 1.0, 2.0; it must be a JSON number, not text"),
+        ("triage", {"sex": "femal"}, "'sex' takes one of 'female', 'male'"),
+        ("triage", {"age": [51]}, "'age' takes a number from 0 to 120"),
+    ],
+)
+def test_text_for_what_is_none(service, model, answers, words):
+    assert service.next({"answers": answers}, model).json()["error"]["message"] == words
+
+
+def test_a_name_that_is_near_none_is_answered_with_those_there_are(service):
+    message = service.next({"answers": {"alter": 51}}).json()["error"]["message"]
+    assert message.startswith("there is no feature 'alter'; the features are 'age', 'sex', ")
+    assert message.endswith(" and 8 more")
+
+
 BAD = [
     ({}, "answers", "missing"),
     ([], None, "JSON object"),

@@ -150,12 +150,19 @@ def test_lenient_answers(service, canonical, model_file):
         {"linkId": link["sex"], "answer": [{"valueString": "FEMALE"}]},  # in any capitals
         {"linkId": link["arrival"], "answer": [{"valueCoding": {"display": "ambulance"}}]},
         {"linkId": link["heart rate"], "answer": [{"valueQuantity": {"value": 80, "unit": "/min"}}]},
+        {
+            "linkId": link["oxygen saturation"],
+            "answer": [{"valueQuantity": {"value": 97, "code": None, "system": None, "unit": "%"}}],
+        },
+        {"linkId": link["complaint"], "answer": [{"valueCoding": {"code": None, "display": "chest pain"}}]},
     ]
     told = {item["linkId"]: item for item in ask(service, resource)["item"]}
     assert told[link["age"]]["answer"] == [{"valueDecimal": 51}]
     assert told[link["temperature"]]["answer"] == [{"valueDecimal": 37.5}]
     assert told[link["sex"]]["answer"][0]["valueCoding"]["code"] == "female"
     assert told[link["arrival"]]["answer"][0]["valueCoding"]["code"] == "ambulance"
+    assert told[link["oxygen saturation"]]["answer"] == [{"valueDecimal": 97}]
+    assert told[link["complaint"]]["answer"][0]["valueCoding"]["display"] == "chest pain"
 
 
 @pytest.mark.parametrize(("name", "end"), [("blood pressure", ""), ("age", ".1")])
@@ -210,6 +217,7 @@ def test_what_is_no_response(service, resource, words):
     "answer",
     [{"valueDecimal": 31337}, {"valueString": "31337"}, {"valueBoolean": True}, {"valueCoding": {"code": "31337"}},
      {"valueQuantity": {"value": 31, "code": "mo"}}, {"valueQuantity": {"value": 31, "unit": "months"}},
+     {"valueQuantity": {"value": 31, "code": None, "unit": "months"}},
      {"valueQuantity": {"value": 31, "code": "a", "system": "urn:others"}}, {"valueQuantity": "31337"},
      {"valueQuantity": {"value": 31, "comparator": "<"}}, {"valueDecimal": None}],
 )  # fmt: skip

@@ -175,6 +175,57 @@ def test_sent_twice_counts_once(service):
     assert service.client.get(f"/api{path}").json()["events"] == events + 1
 
 
+def events_of(page):
+    """The number of events that the form of a page sends along."""
+    return re.search(r'<input type="hidden" name="events" value="(\d+)">', page).group(1)
+
+
+def test_a_correction_from_an_old_page_brings_nothing_back(service, models):
+    path, index = begun(service), str(models.find("triage").schema.index("blood pressure"))
+    act(service, path, "tell", feature=index, **{"part-0": "150", "part-1": "95"})
+    old = service.client.get(f"{path}/tell?feature={index}").text
+    act(service, path, "tell", feature=index, **{"part-0": "120", "part-1": "80"})
+    sent = {"events": events_of(old), "feature": index, **entries(old), "part-1": "96"}
+    again = act(service, path, "tell", **sent)
+    assert again.status_code == 409
+    assert "more was said since the page was opened" in again.text
+    assert entries(again.text) == {"part-0": "120", "part-1": "80"}
+    assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == {"systolic": 120, "diastolic": 80}
+    sent = {"events": events_of(again.text), "feature": index, **entries(again.text), "part-1": "81"}
+    assert act(service, path, "tell", **sent).status_code == 303
+    assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == {"systolic": 120, "diastolic": 81}
+    assert act(service, path, "tell", **sent).status_code == 303  # a double click: it is told already
+    assert service.client.get(f"/api{path}").json()["events"] == 3
+    assert "more was said" not in service.client.get(f"{path}/tell?feature={index}").text
+
+
+def test_of_corrections_at_the_same_time_one_counts(service, models):
+    path, index = begun(service), str(models.find("triage").schema.index("age"))
+    with ThreadPoolExecutor(8) as pool:
+        tell = lambda age: act(service, path, "tell", events="0", feature=index, **{"part-0": str(age)})  # noqa: E731
+        done = sorted(answer.status_code for answer in pool.map(tell, range(30, 38)))
+    assert done == [303] + [409] * 7
+    assert service.client.get(f"/api{path}").json()["events"] == 1
+
+
+def test_a_chosen_part_of_a_group_can_be_taken_back(group_service):
+    path = begun(group_service, "habits")
+    walk_to(group_service, path, "habits")
+    assert group_service.client.get(path).text.count("<span>Not known</span>") == 2  # colour, smokes
+    act(group_service, path, "answer", **{"part-0": "51", "part-1": "1", "part-2": ""})
+    form = group_service.client.get(f"{path}/tell?feature=0").text
+    chosen = re.findall(r'<input type="radio" name="(part-\d+)" value="(\d*)" checked>', form)
+    assert chosen == [("part-1", "1"), ("part-2", "")]
+    act(group_service, path, "tell", feature="0", **{"part-0": "51", "part-1": "", "part-2": "0"})
+    told = group_service.client.get(f"/api{path}").json()["history"][-1]["value"]
+    assert told == {"age": 51, "smokes": True}
+
+
+def test_a_choice_that_is_the_whole_answer_has_no_tile_for_not_known(service, models):
+    index = models.find("triage").schema.index("sex")
+    assert "Not known" not in service.client.get(f"{begun(service)}/tell?feature={index}").text
+
+
 def test_unknown_undo_tell_summary_delete(service):
     path = begun(service)
     act(service, path, "unknown")
@@ -196,6 +247,16 @@ def test_unknown_undo_tell_summary_delete(service):
     assert act(service, path, "answer", **{"part-0": "1"}).status_code == 303  # a late click changes nothing
     assert act(service, path, "delete").status_code == 200
     assert service.client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"), [(0, "0 questions were"), (1, "1 question was"), (2, "2 questions were")]
+)
+def test_a_summary_counts_questions(service, asked, words):
+    path = begun(service)
+    for _ in range(asked):
+        act(service, path, "unknown")
+    assert f"{words} asked" in service.client.get(f"{path}/summary").text
 
 
 def test_a_regression_is_shown(service):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.console import count, make_console, quoted, say
-from askless.cli.output import check_writable
+from askless.cli.output import check_checkpoint, check_writable, remove
 from askless.cli.parser import Commands, UsageError, fraction, natural, positive, text_help
 from askless.cli.resuming import fit_or_go_on
 from askless.cli.rules import STOP_HELP, add_missing_words, read_stop
@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> None:
     output = check_writable(args.output, inputs=inputs)
     if output.suffix.lower() in (".csv", ".gz", ".parquet", ".json"):
         raise UsageError(f"-o: {output} looks like a table; a model's file is best called something.askless")
-    checkpoint = check_writable(args.checkpoint or f"{args.output}.part", "--checkpoint")
+    checkpoint = check_checkpoint(args.checkpoint, output)
     if args.scratch is not None and not os.path.isdir(args.scratch):
         raise UsageError(f"--scratch: there is no folder {args.scratch}")
     console = make_console()
@@ -152,7 +152,7 @@ def run(args: argparse.Namespace) -> None:
     fit_or_go_on(job.estimator, train.X, named, checkpoint, validation=validation, scratch=args.scratch)
     _keep_what_was_said(job, args)
     job.estimator.save(output)
-    checkpoint.unlink(missing_ok=True)
+    remove(checkpoint)
     say(console, f"trained on {count(len(train), 'row')} in {time.perf_counter() - start:.0f} s; saved {output}")
     if (why := job.estimator.model_.summary.get("why")) is not None:
         say(console, f"kept the best of several methods: {why}")

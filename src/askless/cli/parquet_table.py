@@ -36,8 +36,8 @@ class ParquetFile:
         learned: Collection[str] = (),
     ) -> pd.DataFrame:
         """The whole table, or those of the columns that it has; they know their types."""
-        kept = self.names if columns is None else [name for name in self.names if name in columns]
-        return ParquetTable(self.path, kept).read()
+        wanted = None if columns is None else set(columns)
+        return ParquetTable(self.path, [name for name in self.names if wanted is None or name in wanted]).read()
 
     def chunks(
         self, rows: int, columns: Collection[str], text: Collection[str] = (), keep: Sequence[str] = ()

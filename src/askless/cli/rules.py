@@ -54,8 +54,8 @@ def add_missing_words(parser: Parser) -> None:
     """The option for words that stand for missing values in the user's files."""
     help_ = (
         "words in a CSV file that stand for a missing value, such as unknown or -999, beside those that always do: "
-        "NA, N/A, NaN, null (small or in capitals), ? and nothing; a model keeps those of its fit; two hyphens are "
-        "given as --na=--"
+        "NA, N/A, NaN, null (small or in capitals), -nan, ? and nothing; a model keeps those of its fit; two hyphens "
+        "are given as --na=--"
     )
     parser.add_argument("--na", nargs="+", action="extend", default=[], metavar="WORD", help=help_)
 

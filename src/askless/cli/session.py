@@ -219,8 +219,10 @@ def _assigned(assignment: str, schema: Schema) -> tuple[Feature, Part, str]:
 
 def _answered(talk: Interview, feature: Feature) -> Mapping[str, Any]:
     """What is known of a group so far."""
-    values = [event.value for event in talk.history if event.feature == feature.name and event.action != "later"]
-    return values[-1] if values and isinstance(values[-1], Mapping) else {}
+    from askless.core.events import last_said
+
+    value = last_said(talk.history, feature.name)
+    return value if isinstance(value, Mapping) else {}
 
 
 def worths(candidates: Sequence[Candidate]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ from askless.core.candidates import Ranking
 from askless.core.schema import Question
 from askless.core.state import State
 
-__all__ = ["AnswerCodec", "Event", "Moment", "Question"]
+__all__ = ["AnswerCodec", "Event", "Moment", "Question", "last_said"]
 
 
 class AnswerCodec(Protocol):
@@ -31,6 +32,12 @@ class Event:
     value: Any
     cost: float
     prediction: dict[Any, float] = field(default_factory=dict)  # after the event
+
+
+def last_said(history: Iterable[Event], feature: str) -> Any:
+    """What was said last of a feature; None where nothing was, or that it is not known. A delay says nothing."""
+    values = [event.value for event in history if event.feature == feature and event.action != "later"]
+    return values[-1] if values else None
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from askless.core.grid import Grid
 from askless.exceptions import ParameterError
-from askless.hints import did_you_mean
+from askless.hints import did_you_mean, listed
 
 __all__ = ["Feature", "Part", "Question", "Schema"]
 
@@ -178,10 +178,13 @@ class Schema:
             raise ParameterError(f"there is no feature {name!r}{self.hint(name)}") from None
 
     def hint(self, name: object) -> str:
-        """What to say of a name that no feature has: the group that it is a part of, or the name that is meant."""
+        """What to say of a name that no feature has: the group that it is a part of, or the name that is meant.
+
+        Where none is near, the names that there are.
+        """
         group_of = {
             part.name: feature.name for feature in self.features if feature.is_group for part in feature.parts
         }
         if str(name) in group_of:
             return f": it is a part of the group {group_of[str(name)]!r}"
-        return did_you_mean(name, (*self.names, *group_of))
+        return did_you_mean(name, (*self.names, *group_of)) or f"; the features are {listed(self.names)}"

@@ -63,8 +63,7 @@ class ImageEncoder:
             raise ValueError(f"the gaps beside the shades are {gaps!r}")
         self.grid, self.low, self.high = grid, float(low), float(high)
         self.gaps = (dark, bright)
-        if grid.n_columns > MOST_PIXELS:
-            raise ValueError(f"images of {grid.n_columns:,} values are too large; {MOST_PIXELS:,} are the most")
+        _refuse_large(grid)
         schema = Schema.of_patches(grid, list(prices))
         features = tuple(
             replace(feature, parts=(replace(feature.parts[0], low=self.low, high=self.high),))
@@ -76,19 +75,27 @@ class ImageEncoder:
     # Learning
 
     @classmethod
-    def fit(cls, table: Any, grid: Grid, costs: Mapping[str, float] | None = None) -> Self:
+    def fit(
+        cls,
+        table: Any,
+        grid: Grid,
+        costs: Mapping[str, float] | None = None,
+        *,
+        row_numbers: Sequence[int] | None = None,
+    ) -> Self:
         """Learn the pixels' background, and their range.
 
         Fractions go from 0 to 1, bytes from 0 to 255 if something is in the brighter half, else from 0 to the
-        brightest that there is; other pixels from the darkest to the brightest.
+        brightest that there is; other pixels from the darkest to the brightest. `row_numbers` say where the rows
+        stand in a larger table, for errors to name.
         """
+        _refuse_large(grid)
         pixels = _numbers(table)
+        _refuse_infinite(pixels, row_numbers)
         seen = pixels[~np.isnan(pixels)] if pixels.dtype.kind == "f" else pixels
         if not seen.size:
             raise TableError("every pixel is missing")
         low, high = float(seen.min()), float(seen.max())
-        if not np.isfinite([low, high]).all():
-            raise TableError("there are infinite pixels")
         if low >= 0.0 and high <= BRIGHTEST:
             low = 0.0
             if high > BRIGHTEST / 2:
@@ -219,6 +226,13 @@ class ImageEncoder:
 
     def __repr__(self) -> str:
         return f"ImageEncoder({self.grid})"
+
+
+def _refuse_large(grid: Grid) -> None:
+    if grid.n_columns > MOST_PIXELS:
+        channels = f" of {grid.channels} channels" if grid.channels > 1 else ""
+        size = f"{grid.height:,} x {grid.width:,} pixels{channels}"
+        raise TableError(f"images of {size} are too large: {MOST_PIXELS:,} values are the most; make them smaller")
 
 
 def _refuse_infinite(pixels: np.ndarray, row_numbers: Sequence[int] | None) -> None:

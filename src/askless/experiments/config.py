@@ -117,7 +117,17 @@ class Experiment:
     def to_json(self) -> dict[str, Any]:
         """What a report needs to know beside the results."""
         keys = [task.key for task in self.tasks()]
-        return {"format": 1, "name": self.name, "metrics": self.metrics, "tasks": keys}
+        prices = {costs: self._keys_of(costs) for costs in PRICES}
+        return {"format": 1, "name": self.name, "metrics": self.metrics, "tasks": keys, "prices": prices}
+
+    def _keys_of(self, costs: str) -> list[str]:
+        """The tasks of data sets that are listed with these `costs`.
+
+        A task does not say: its method may ignore prices by itself, and of a data set that is listed twice it is of
+        both lists.
+        """
+        listed_so = tuple(table for table in self.datasets if table.costs == costs)
+        return [task.key for task in replace(self, datasets=listed_so).tasks()]
 
 
 def read_experiment(path: str | os.PathLike[str], quick: bool = False) -> Experiment:
@@ -191,6 +201,7 @@ def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) 
 
     section.allow(OF_DATASET)
     name = str(section.data["name"])
+    _refuse_file(section, name)
     info = _checked(section, name, lambda: describe(name))
     given = section.section("options")
     options = dict(given.data)
@@ -224,6 +235,17 @@ def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) 
         shown,
         _selected(section, "methods", methods),
     )
+
+
+def _refuse_file(section: Section, name: str) -> None:
+    """Say what to do with a table of one's own."""
+    if re.search(r"[./\\]", name):  # in no data set's name
+        section.file.fail(
+            f"{name!r} looks like a file, and an experiment takes the built-in data sets only "
+            "(`askless datasets list`); with a table of your own, run `askless fit` once for each --method, "
+            "and `askless evaluate` on each model",
+            value=name,
+        )
 
 
 def _check_metrics(sections: Iterable[Section], tables: Iterable[TableChoice]) -> None:

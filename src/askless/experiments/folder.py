@@ -37,7 +37,7 @@ class Folder:
 
     def _experiment(self) -> str | None:
         """The name of the experiment whose results are here; None where nothing readable says so."""
-        with suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+        with suppress(FileNotFoundError, ValueError, TypeError, KeyError, RecursionError):
             return str(json.loads((self.path / EXPERIMENT).read_bytes())["name"])
         return None
 

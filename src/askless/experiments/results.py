@@ -80,7 +80,7 @@ def read_result(path: Path, *, set_aside: bool = False) -> dict[str, Any] | None
         newer = _newer(result)
         if newer is None:
             _check(result, path.stem)
-    except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, zlib.error) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         become = "it is left out; running the experiment again replaces it"
         if set_aside:
@@ -112,8 +112,9 @@ def _newer(result: Any) -> str | None:
         return f"its format is {made}, and this one reads {FORMAT}"
     task, known = result.get("task"), {item.name for item in fields(Task)}
     unknown = sorted(set(task) - known) if isinstance(task, dict) else []
-    whole = "sha256" not in result or result["sha256"] == checksum(result)  # else a known key may be damaged
-    return f"its task has the unknown key {unknown[0]!r}" if unknown and whole else None
+    if not unknown or result.get("sha256") != checksum(result):  # without it, a known key may be damaged
+        return None
+    return f"its task has the unknown key {unknown[0]!r}"
 
 
 def _check(result: Any, key: str) -> None:

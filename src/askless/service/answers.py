@@ -57,7 +57,7 @@ def _checked(part: AskedPart, value: Any, where: str) -> Any:
     if part.kind == "category" and isinstance(value, str):
         value = _as_spelled(part, value)
     if not _FITS[part.kind](part, value):
-        hint = "; what cannot be had is `unknown`, or left out" if value is None else ""
+        hint = "; what cannot be had is `unknown`, or left out" if value is None else _not_text(part, value)
         raise invalid(f"{part.name!r} takes {accepts(part)}{hint}", where)
     return value
 
@@ -67,6 +67,16 @@ def _as_spelled(part: AskedPart, word: str) -> str:
     place = part.choices.find(word)
     choice = word if place is None else part.choices.all[place]
     return choice if isinstance(choice, str) else word
+
+
+def _not_text(part: AskedPart, value: Any) -> str:
+    """That text was sent where JSON has a type of its own; empty where this is not what is wrong."""
+    if not isinstance(value, str):
+        return ""
+    sorts = {_sort(choice) for choice in part.part.choices or ()}  # a category's; all of them are of one
+    if part.kind == "number" or sorts == {float}:
+        return "; it must be a JSON number, not text"
+    return "; it must be a JSON boolean, not text" if part.kind == "boolean" or sorts == {bool} else ""
 
 
 def _is_number(part: AskedPart, value: Any) -> bool:

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from askless.core.events import last_said
 from askless.service.answers import value_of_text
 from askless.service.asking import Terms
 from askless.service.bodies import body_of
@@ -91,18 +92,13 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> A
     async def choose(request: Request) -> Response:
         live = await interviews.find(_id(request))
         if "feature" not in request.query_params:
-            return PAGES.show("tell.html", view=interview_view(live), index=None, fields=[], features=_features(live))
+            shown: dict[str, Any] = {"index": None, "fields": [], "features": _features(live), "stale": False}
+            return PAGES.show("tell.html", view=interview_view(live), **shown)
         return _tell(live, _index(live.model, request.query_params["feature"]))
 
     @router.post("/interviews/{interview}/tell")
     async def tell(request: Request) -> Response:
-        live, form = await interviews.find(_id(request)), _form(request)
-        index = _index(live.model, form.get("feature", ""))
-        value, errors = _value(live.model, index, form)
-        if errors:
-            return _tell(live, index, form, errors, 422)
-        await interviews.change(live.id, Event("tell", live.model.schema.features[index].name, value))
-        return _to(live.id)
+        return await _told(interviews, request)
 
     @router.post("/interviews/{interview}/delete")
     async def delete(request: Request) -> Response:
@@ -134,6 +130,30 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> A
         return Response(FILES[name], media_type=TYPES[Path(name).suffix], headers=headers)
 
     return router
+
+
+async def _told(interviews: Interviews, request: Request) -> Response:
+    """Tell, then the page of the interview again.
+
+    A page that is not the latest brings nothing back: a group's form has all parts of before. It is shown again.
+    """
+    live, form = await interviews.find(_id(request)), _form(request)
+    index, events = _index(live.model, form.get("feature", "")), live.events
+    name = live.model.schema.features[index].name
+    value, errors = _value(live.model, index, form)
+    if form.get("events") not in (None, str(events)):
+        twice = not errors and value == last_said(live.talk.history, name)  # nothing is left to be told
+        return _to(live.id) if twice else _stale(live, index)
+    if errors:
+        return _tell(live, index, form, errors, 422)
+    try:
+        await interviews.change(live.id, Event("tell", name, value), events)
+    except Problem:
+        live = await interviews.find(live.id)
+        if live.events == events:
+            raise
+        return _stale(live, index)
+    return _to(live.id)
 
 
 async def _change(interviews: Interviews, request: Request) -> Response:
@@ -212,8 +232,13 @@ def _tell(
 ) -> HTMLResponse:
     """The form of a feature: as it was sent, or with what was said before, since a tell replaces all of it."""
     entries = earlier_entries(live.model, live.talk, index) if form is None else form
-    fields = fields_of(live.model, index, entries, errors)
-    return PAGES.show("tell.html", status, view=interview_view(live), index=index, fields=fields, features=[])
+    shown: dict[str, Any] = {"index": index, "fields": fields_of(live.model, index, entries, errors), "features": []}
+    return PAGES.show("tell.html", status, view=interview_view(live), stale=status == 409, **shown)
+
+
+def _stale(live: Live, index: int) -> HTMLResponse:
+    """The form with what is known by now, for one that was opened before."""
+    return _tell(live, index, status=409)
 
 
 def _features(live: Live) -> list[tuple[int, str]]:

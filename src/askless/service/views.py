@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from askless.core import Interview
+from askless.core.events import last_said
 from askless.service.answers import notes
 from askless.service.asking import leading, predicted, shares
 from askless.service.descriptions import Limits
@@ -63,9 +64,7 @@ def fields_of(
 
 def earlier_entries(model: ServedModel, talk: Interview, index: int) -> dict[str, str]:
     """What was said last of a feature, as the fields of its form; empty where nothing was."""
-    name = model.schema.features[index].name
-    values = [event.value for event in talk.history if event.feature == name and event.action != "later"]
-    given = _by_part(model, index, values[-1] if values else None)
+    given = _by_part(model, index, last_said(talk.history, model.schema.features[index].name))
     return {
         f"part-{i}": _entry(part, given[part.name])
         for i, part in enumerate(model.parts[index])

@@ -69,8 +69,8 @@ class ParquetTable:
     def drop(self, *names: str) -> ParquetTable:
         """The table without some columns."""
         self._check(names)
-        kept = [name for name in self.column_names if name not in names]
-        return self._like(kept, self._rows)
+        dropped = set(names)
+        return self._like([name for name in self.column_names if name not in dropped], self._rows)
 
     def take(self, rows: np.ndarray) -> ParquetTable:
         """The table of some rows, given in increasing order."""
@@ -80,7 +80,8 @@ class ParquetTable:
         return self._like(self.column_names, rows if self._rows is None else self._rows[rows])
 
     def _like(self, columns: Sequence[str], rows: np.ndarray | None) -> ParquetTable:
-        part = ParquetTable(self.path, columns, categories=[name for name in self.categories if name in columns])
+        have = set(columns)
+        part = ParquetTable(self.path, columns, categories=[name for name in self.categories if name in have])
         part._rows = rows
         return part
 
@@ -141,11 +142,13 @@ class ParquetTable:
 
     def frame(self, table: Any) -> pd.DataFrame:
         """A run as pandas has it, with the columns in order."""
-        table = table.select(self.column_names)
-        for name in self.categories:
-            column = table[name]
-            if not _arrow().types.is_dictionary(column.type):
-                table = table.set_column(table.column_names.index(name), name, column.dictionary_encode())
+        names = self.column_names
+        places = {name: i for i, name in enumerate(table.column_names)}
+        table = table.select([places[name] for name in names])  # by name, each would be looked for among all
+        if self.categories:
+            codes = set(self.categories)
+            columns = [_encoded(c) if name in codes else c for name, c in zip(names, table.columns, strict=True)]
+            table = _arrow().Table.from_arrays(columns, names)
         frame: pd.DataFrame = table.unify_dictionaries().to_pandas(ignore_metadata=True)
         return frame
 
@@ -166,17 +169,22 @@ class ParquetTable:
         return file
 
     @cached_property
+    def _names(self) -> list[str]:
+        """The file's columns, with those of an index; pyarrow makes a new list whenever it is asked for them."""
+        names: list[str] = self._file.schema_arrow.names
+        return names
+
+    @cached_property
     def _stored(self) -> list[str]:
         """The file's columns, but for an index that pandas stored."""
-        schema = self._file.schema_arrow
-        return [schema.names[i] for i in without_index(schema)]
+        return [self._names[i] for i in without_index(self._file.schema_arrow)]
 
     def _check(self, names: Iterable[str]) -> None:
         """An error that names the first column that is not there."""
-        have = self._file.schema_arrow.names
+        have = set(self._names)
         for name in names:
             if name not in have:
-                raise TableError(f"{self.path} has no column {name!r}{did_you_mean(str(name), have)}")
+                raise TableError(f"{self.path} has no column {name!r}{did_you_mean(str(name), self._names)}")
 
     def _check_own(self, columns: tuple[str, ...]) -> None:
         """An error where a column is named twice, or a category is none of the columns."""
@@ -202,6 +210,11 @@ def _arrow() -> Any:
     import pyarrow
 
     return pyarrow
+
+
+def _encoded(column: Any) -> Any:
+    """A column as categories."""
+    return column if _arrow().types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def _joined(batches: list[Any]) -> Any:

@@ -57,7 +57,7 @@ def _loss_lead(chosen: Entry, other: Entry) -> Estimate | None:
     ]
     if len(pair) < 2:
         return None
-    if len(pair[0]) != len(pair[1]) or not np.isfinite(pair).all():  # half precision ends at 65,504
+    if len(pair[0]) != len(pair[1]) or not np.isfinite(pair).all():  # an infinite loss
         return None
     return case_lead(*pair)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from askless.experiments.report.statistics import Estimate
 
-__all__ = ["Scale", "amount", "duration", "scale_of"]
+__all__ = ["Scale", "amount", "count", "duration", "scale_of"]
 
 IN_HUNDREDTHS = ("auroc", "accuracy", "ece")
 MINUS = "\u2212"
@@ -81,3 +81,12 @@ def duration(seconds: float) -> str:
     if seconds < 120:
         return f"{amount(seconds)} s"
     return f"{amount(seconds / 60)} min" if seconds < 7200 else f"{amount(seconds / 3600)} h"
+
+
+def count(number: int, thing: str) -> str:
+    """A number and what it counts.
+
+    >>> count(1, "question"), count(4601, "row")
+    ('1 question', '4,601 rows')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -10,6 +10,7 @@ import numpy as np
 from askless.experiments.report.grids import Cell, Grid, make_grid
 from askless.experiments.report.kinds import CONTROLS
 from askless.experiments.report.money import SIZE, finished
+from askless.experiments.report.numbers import count
 from askless.experiments.report.statistics import t_interval
 from askless.experiments.spending import FIXED
 from askless.plotting.style import axes, colour, line
@@ -48,8 +49,8 @@ class Stop:
         >>> str(Stop("confidence", {"threshold": 0.98})), str(Stop(FIXED, {"threshold": 7}))
         ('confidence 0.98', '7 questions')
         """
-        threshold = f"{self.told['threshold']:.3g}"
-        return f"{threshold} questions" if self.rule == FIXED else f"{self.rule} {threshold}"
+        threshold = self.told["threshold"]
+        return count(round(threshold), "question") if self.rule == FIXED else f"{self.rule} {threshold:.3g}"
 
 
 def stops(subject: Subject) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from askless.experiments.report.numbers import Scale, scale_of
 from askless.experiments.report.published import Published, published_for
 from askless.experiments.report.statistics import Estimate, best, t_interval
 from askless.experiments.results import unpack_loss, unpack_order
-from askless.experiments.task import ExperimentError
+from askless.experiments.task import ExperimentError, Task
 from askless.hints import listed
 from askless.metrics import Metric
 from askless.metrics import metric as find_metric
@@ -192,10 +192,15 @@ class Study:
         return [row for row in self.rows if row.kind == kind]
 
 
-def collect(results: Iterable[Result], metric: str | Mapping[str, str] | None = None) -> Study:
+def collect(
+    results: Iterable[Result],
+    metric: str | Mapping[str, str] | None = None,
+    prices: Mapping[str, Collection[str]] | None = None,
+) -> Study:
     """Sort results into a study; `metric` replaces the usual one of the data sets whose task it is for.
 
-    A mapping has metrics for some of the data sets, by name.
+    A mapping has metrics for some of the data sets, by name. `prices` has the keys of the tasks on data sets that the
+    experiment lists with their prices "used", and of those "ignored".
     """
     every = sorted(results, key=lambda result: _text(result["task"]))
     if not every:
@@ -206,8 +211,9 @@ def collect(results: Iterable[Result], metric: str | Mapping[str, str] | None = 
     groups: dict[str, list[Result]] = {}
     for result in every:
         groups.setdefault(_text(_cut(result["task"])), []).append(result)
-    parts = [part for group in groups.values() for part in _by_costs(group)]
-    cuts = [{**_cut(part[0]["task"]), "costs": _costs_of(part)} for part in parts]
+    by_costs = [(costs, part) for group in groups.values() for costs, part in _by_costs(group, prices).items()]
+    parts = [part for _, part in by_costs]
+    cuts = [{**_cut(part[0]["task"]), "costs": costs} for costs, part in by_costs]
     subjects = [
         _subject(name, part, cut, rows, metric) for name, part, cut in zip(_names(cuts), parts, cuts, strict=True)
     ]
@@ -220,27 +226,24 @@ def _check_task(metric: Metric, results: Sequence[Result]) -> None:
         raise ExperimentError(f"the metric {metric.__name__!r} is for {metric.task}; no data set of these results is")
 
 
-def _by_costs(group: Sequence[Result]) -> list[list[Result]]:
-    """The results on a data set, in two parts where it was used with regard to its prices and without.
+def _by_costs(group: Sequence[Result], prices: Mapping[str, Collection[str]] | None) -> dict[str, list[Result]]:
+    """The results on a data set, by whether it is listed with its prices "used" or "ignored".
 
-    That is so where a method has results of both kinds. A method that ignores prices by itself has a label of its
-    own, and results of one kind only, which belong to both parts.
+    A method that ignores prices by itself stands beside the others; where a data set is listed in both ways, it is in
+    both parts.
     """
-    used, ignored = ({_how(result["task"]) for result in group if _costs(result) == costs} for costs in PRICES)
-    both = used & ignored
-    if not both:
-        return [list(group)]
-    with_regard = [result for result in group if _costs(result) == "used" or _how(result["task"]) not in both]
-    return [with_regard, [result for result in group if _costs(result) == "ignored"]]
+    parts: dict[str, list[Result]] = {}
+    for result in group:
+        for costs in _listed_with(result["task"], prices):
+            parts.setdefault(costs, []).append(result)
+    return parts
 
 
-def _costs_of(part: Sequence[Result]) -> str:
-    """Whether a data set's prices are "used", by one method at least, or "ignored"."""
-    return "used" if any(_costs(result) == "used" for result in part) else "ignored"
-
-
-def _costs(result: Result) -> str:
-    return str(result["task"].get("costs", "used"))  # a task says it only where they are ignored
+def _listed_with(task: Mapping[str, Any], prices: Mapping[str, Collection[str]] | None) -> list[str]:
+    """How the data set of a task is listed; where nothing says so, as the task itself was run."""
+    key = Task.from_json(task).key
+    listed_so = [costs for costs in PRICES if prices is not None and key in prices.get(costs, ())]
+    return listed_so or [str(task.get("costs", "used"))]  # a task says it only where they are ignored
 
 
 def _subject(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from askless.experiments.report.kinds import CONTROLS, FEWEST_FOR_BAND
 from askless.experiments.report.leads import standing
+from askless.experiments.report.numbers import count
 
 if TYPE_CHECKING:
     from askless.experiments.report.leads import Lead
@@ -38,7 +39,7 @@ def headline(study: Study, against: str | None, leads: Leads) -> str:
     compared = [subject for subject in study.subjects if against in subject.entries]
     contenders = sum(row.kind != CONTROLS for row in study.rows)
     if against is None or not compared or contenders < 2 or not leads:
-        return f"{_count(len(study.rows), 'method')} on {_count(len(study.subjects), 'data set')}"
+        return f"{count(len(study.rows), 'method')} on {count(len(study.subjects), 'data set')}"
     stands = [standing(subject, against, leads) for subject in compared]
     first, level = stands.count("first"), stands.count("level")
     if len(compared) == 1:
@@ -55,9 +56,9 @@ def about_study(study: Study, against: str | None, leads: Leads) -> str:
     """How much was run, and what the headline's words mean."""
     runs = sum(len(entry.runs) for subject in study.subjects for entry in subject.entries.values())
     seeds = sorted({subject.runs for subject in study.subjects})
-    each = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else _count(seeds[0], "seed")
+    each = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else count(seeds[0], "seed")
     words = (
-        f"{_count(runs, 'run')} of {_count(len(study.rows), 'method')}, {each} each; mean over budgets on test rows."
+        f"{count(runs, 'run')} of {count(len(study.rows), 'method')}, {each} each; mean over budgets on test rows."
     )
     if against is not None and any(standing(subject, against, leads) == "level" for subject in study.subjects):
         words += " Level: another method has the best mean, but the 95% interval of the paired difference holds 0."
@@ -86,7 +87,7 @@ def about_subject(subject: Subject) -> str:
     features = len(subject.data["features"])
     words = (
         f"{rows['train']:,} rows to learn from, {rows['valid']:,} to tune on, {rows['test']:,} to score on; at most "
-        f"{subject.limit} of {_count(features, 'feature')} asked of a case. {_runs(subject)}"
+        f"{subject.limit} of {count(features, 'feature')} asked of a case. {_runs(subject)}"
     )
     if subject.cut["rows"] is not None:
         words = f"A random part of the table: {words}"
@@ -98,17 +99,15 @@ def _runs(subject: Subject) -> str:
     if subject.runs == 1:
         return "One seed, so there are no intervals over seeds."
     counts = {len(entry.runs) for entry in subject.entries.values()}
-    seeds = _count(subject.runs, "seed") + ("" if len(counts) == 1 else " (of some methods fewer or more)")
+    seeds = count(subject.runs, "seed") + ("" if len(counts) == 1 else " (of some methods fewer or more)")
     if subject.splits == 1:
         return f"{seeds} on one split: intervals cover the luck of training, not that of the split."
-    return (
-        f"{seeds} on {_count(subject.splits, 'split')}: intervals cover the luck of training and that of the split."
-    )
+    return f"{seeds} on {count(subject.splits, 'split')}: intervals cover the luck of training and that of the split."
 
 
 def head(subject: Subject) -> str:
     """What stands below the data set's name over its scores."""
-    return f"{subject.metric_label}\nk = {subject.limit}, {_count(subject.runs, 'seed')}"
+    return f"{subject.metric_label}\nk = {subject.limit}, {count(subject.runs, 'seed')}"
 
 
 def about_scores(study: Study) -> str:
@@ -225,11 +224,7 @@ def facts(study: Study) -> dict[str, str]:
     versions = sorted({", ".join(f"{k} {v}" for k, v in sorted(run.result["versions"].items())) for run in runs})
     hosts = sorted({str(run.result["measured"].get("host_cpu", "unknown")) for run in runs})
     return {
-        "runs": f"{len(runs)}: {_count(len(study.subjects), 'data set')}, {_count(len(study.rows), 'method')}",
+        "runs": f"{len(runs)}: {count(len(study.subjects), 'data set')}, {count(len(study.rows), 'method')}",
         "made with": "; ".join(versions),
         "processors": "; ".join(hosts),
     }
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

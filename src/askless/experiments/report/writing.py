@@ -57,11 +57,12 @@ def write_report(
     from askless.experiments.report.frames import frames
     from askless.experiments.report.leads import leads_over
     from askless.experiments.report.markdown import as_markdown
+    from askless.experiments.report.numbers import count
     from askless.experiments.report.page import as_page
     from askless.experiments.report.study import collect
     from askless.report.figures import png
 
-    study = collect(results, noted["metrics"] if metric is None else metric)
+    study = collect(results, noted["metrics"] if metric is None else metric, noted["prices"])
     chosen = _chosen(study, against, tell)
     tables = frames(study, chosen, {} if chosen is None else leads_over(study, chosen))
     content = content_of(study, chosen, tuple(tables))
@@ -76,7 +77,7 @@ def write_report(
     write_atomic(target / "report.md", as_markdown(content).encode())
     page = target / "index.html"
     write_atomic(page, as_page(content).encode())
-    tell(f"{content.headline}; {len(results)} results")
+    tell(f"{content.headline}; {count(len(results), 'result')}")
     tell(f"the report is {page}")
     return page
 
@@ -94,13 +95,24 @@ def _chosen(study: Study, against: str, tell: Callable[[str], object]) -> str | 
 
 
 def _noted(folder: Path) -> dict[str, Any]:
-    """What the folder says of the experiment as it was last run: its `tasks`, if it does, and `metrics`."""
+    """What the folder says of the experiment as it was last run: `tasks` and `prices`, if it does, and `metrics`."""
     noted: Any = None
-    with suppress(FileNotFoundError, ValueError):
+    with suppress(FileNotFoundError, ValueError, RecursionError):
         noted = json.loads((folder / EXPERIMENT).read_bytes())
     known = noted if isinstance(noted, dict) else {}
     metrics = known.get("metrics")
-    return {"tasks": known.get("tasks"), "metrics": metrics if isinstance(metrics, dict) else {}}
+    return {
+        "tasks": known.get("tasks"),
+        "metrics": metrics if isinstance(metrics, dict) else {},
+        "prices": _prices(known.get("prices")),
+    }
+
+
+def _prices(noted: Any) -> dict[str, set[str]] | None:
+    """The keys of tasks by whether their data set is listed with its prices; None where nothing readable says so."""
+    if not isinstance(noted, dict) or not all(isinstance(keys, list) for keys in noted.values()):
+        return None
+    return {str(costs): set(map(str, keys)) for costs, keys in noted.items()}
 
 
 def _of_experiment(results: list[dict[str, Any]], noted: dict[str, Any]) -> list[dict[str, Any]]:

@@ -185,8 +185,7 @@ def _value(model: ServedModel, index: int, place: int, answer: Mapping[str, Any]
     if name == "valueQuantity":
         return _quantity(part, value)
     if name == "valueCoding":
-        code = value.get("code", value.get("display")) if isinstance(value, dict) else None
-        return _choice(part, code)
+        return _choice(part, _first_given(value, "code", "display") if isinstance(value, dict) else None)
     if name == "valueString" and part.kind == "category":
         return _choice(part, value)
     return value
@@ -201,11 +200,16 @@ def _quantity(part: AskedPart, quantity: Any) -> Any:
         return quantity
     if quantity.get("comparator") is not None:
         raise invalid(f"{part.name!r} takes a number, not a bound", "valueQuantity.comparator")
-    ours, unit = part.description.unit, quantity.get("code", quantity.get("unit"))
-    if unit is not None and (unit != (ours or "1") or quantity.get("system", UCUM) != UCUM):
+    ours, unit = part.description.unit, _first_given(quantity, "code", "unit")
+    if unit is not None and (unit != (ours or "1") or quantity.get("system") not in (None, UCUM)):
         expected = "as a number without a unit" if ours is None else f"in {ours}"
         raise invalid(f"{part.name!r} is expected {expected}{_other_unit(unit)}", "valueQuantity")
     return quantity.get("value")
+
+
+def _first_given(element: Mapping[str, Any], *names: str) -> Any:
+    """The first of some elements that has a value: null is none, as if it were left out."""
+    return next((element[name] for name in names if element.get(name) is not None), None)
 
 
 def _other_unit(unit: Any) -> str:
