@@ -131,6 +131,9 @@ def test_tables_for_a_model(run, tmp_path, model):
         path, index=False
     )
     assert told in run("evaluate", model, path, "--target", "ill", "--drop-missing-target").complaint
+    frame.assign(ill=[None, *frame["ill"][1:20], "perhaps", *frame["ill"][21:]]).to_csv(path, index=False)
+    complaint = run("evaluate", model, path, "--target", "ill", "--drop-missing-target").complaint
+    assert "row 20 (counting from 0) has the label 'perhaps'" in complaint
     frame.iloc[:0].to_csv(path, index=False)
     assert "no rows" in run("predict", model, path).complaint
     assert "no rows" in run("evaluate", model, path, "--target", "ill").complaint

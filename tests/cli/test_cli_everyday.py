@@ -224,6 +224,10 @@ def test_the_row_of_a_bad_cell_is_that_of_the_file(run, tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = ["fit", tmp_path / "t.csv", "--target", "tall", "-o", tmp_path / "m.askless", "--drop-missing-target"]
     assert "column 'height', row 29 (counting from 0)" in run(*words).complaint
+    frame = simple().assign(height=[None] * 10 + [f"{i}.5" for i in range(19)] + ["9,9 m"] + ["1.5"] * 90)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words[words.index("tall")] = "height"
+    assert "the target 'height', row 29 (counting from 0)" in run(*words).complaint
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes")

@@ -115,8 +115,9 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[pd.DataFrame, n
     needed, text = for_model(model, table)
     frame = table.read(needed | {target}, text, learned=needed - {target})
     X, y, rows = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)
-    truth = numbers(y, args.data) if model.task == "regression" else class_codes(y, model.classes, args.data)
-    return X, truth, rows
+    if model.task == "regression":
+        return X, numbers(y, args.data, rows), rows
+    return X, class_codes(y, model.classes, args.data, rows), rows
 
 
 def _check_picture(name: str) -> Path:

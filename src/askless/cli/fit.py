@@ -193,7 +193,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
     if args.task != "auto":
         task, why = args.task, "--task says so"
     else:
-        y = y if is_parquet(args.data) else as_spelled(y, args.data, whole=not dropped)
+        y = y if is_parquet(args.data) else as_spelled(y, args.data, rows)
         task, why = choose_task(y)
     if dropped:
         why += f" ({count(dropped, 'row')} without a target left out)"
@@ -206,7 +206,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
         schema = _check_whole(X, rows, groups, costs, precedence, args.seed)
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
     n_columns = sum(len(feature.parts) for feature in schema.features)
-    return _Job(_Rows(X, _target(y, task, args.data)), rows, n_columns, task, why, estimator, descriptions)
+    return _Job(_Rows(X, _target(y, task, args.data, rows)), rows, n_columns, task, why, estimator, descriptions)
 
 
 def _keep_what_was_said(job: _Job, args: argparse.Namespace) -> None:
@@ -287,10 +287,10 @@ def _left_in_file(args: argparse.Namespace, source: ParquetFile) -> tuple[Parque
     return table.drop(args.target, *args.drop).take(rows), y, rows, len(table) - len(rows)
 
 
-def _target(y: pd.Series, task: str, path: str) -> np.ndarray:
+def _target(y: pd.Series, task: str, path: str, rows: np.ndarray) -> np.ndarray:
     from askless.cli.target import numbers
 
-    return numbers(y, path) if task == "regression" else y.to_numpy()
+    return numbers(y, path, rows) if task == "regression" else y.to_numpy()
 
 
 def _split(job: _Job, args: argparse.Namespace) -> tuple[_Rows, _Rows | None]:
@@ -317,11 +317,11 @@ def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame | Par
 
     if args.validation is None:
         return None
-    X, y, _, _ = _read(args, args.validation)
+    X, y, rows, _ = _read(args, args.validation)
     if job.task == "regression":
-        return X, _target(y, job.task, args.validation)
+        return X, _target(y, job.task, args.validation, rows)
     classes = np.unique(job.rows.y)
-    return X, classes[class_codes(y, classes.tolist(), args.validation)]
+    return X, classes[class_codes(y, classes.tolist(), args.validation, rows)]
 
 
 def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None, *, held_out: bool) -> bool:

@@ -54,10 +54,10 @@ def _whole(values: pd.Series) -> pd.Series:
     return values
 
 
-def as_spelled(values: pd.Series, path: str, *, whole: bool) -> pd.Series:
+def as_spelled(values: pd.Series, path: str, rows: np.ndarray) -> pd.Series:
     """Text that spells numbers as these numbers; an error where most of it looks like numbers that are not read.
 
-    It names the row, if these are targets of the whole table.
+    It names one of the `rows` (n,) of the file that the targets come from.
     """
     import pandas as pd
 
@@ -70,9 +70,9 @@ def as_spelled(values: pd.Series, path: str, *, whole: bool) -> pd.Series:
     try:
         kind = kind_of(Column(str(values.name), values.to_numpy(dtype=object)))
     except BadCell as bad:
-        where = f", row {bad.row} (counting from 0)" if whole else ""
         raise TableError(
-            f"{path}: the target {values.name!r}{where}: {bad.problem}; --task classification if these are classes"
+            f"{path}: the target {values.name!r}, row {rows[bad.row]} (counting from 0): {bad.problem}; --task "
+            "classification if these are classes"
         ) from None
     return _whole(pd.to_numeric(values)) if kind == "number" else values
 
@@ -96,28 +96,33 @@ def choose_task(values: pd.Series) -> tuple[str, str]:
     return "classification", f"its {distinct} values are whole numbers"
 
 
-def class_codes(values: pd.Series, classes: Sequence[Any], path: str) -> np.ndarray:
-    """(n,) the place of each label among a model's classes; 1, 1.0 and "1" are the same label."""
+def class_codes(values: pd.Series, classes: Sequence[Any], path: str, rows: np.ndarray) -> np.ndarray:
+    """(n,) the place of each label among a model's classes; 1, 1.0 and "1" are the same label.
+
+    An error names one of the `rows` (n,) of the file.
+    """
     from askless.encoding.cells import key
     from askless.hints import listed
 
     place = {key(label): i for i, label in enumerate(classes)}
     codes = np.array([place.get(key(value), -1) for value in values], dtype=np.int64)
     if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
+        first = int(np.argmax(codes < 0))
         raise TableError(
-            f"{path}: row {row} (counting from 0) has the label {values.iloc[row]!r}, which the model does not know; "
-            f"its classes are {listed(classes)}"
+            f"{path}: row {rows[first]} (counting from 0) has the label {values.iloc[first]!r}, "
+            f"which the model does not know; its classes are {listed(classes)}"
         )
     return codes
 
 
-def numbers(values: pd.Series, path: str) -> np.ndarray:
-    """(n,) the target of a regression."""
+def numbers(values: pd.Series, path: str, rows: np.ndarray) -> np.ndarray:
+    """(n,) the target of a regression; an error names one of the `rows` (n,) of the file."""
     import pandas as pd
 
     read = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
     if not np.isfinite(read).all():
-        row = int(np.argmax(~np.isfinite(read)))
-        raise TableError(f"{path}: the target in row {row} (counting from 0) is {values.iloc[row]!r}, not a number")
+        first = int(np.argmax(~np.isfinite(read)))
+        raise TableError(
+            f"{path}: the target in row {rows[first]} (counting from 0) is {values.iloc[first]!r}, not a number"
+        )
     return read
