@@ -103,7 +103,7 @@ def _faster(seconds: float, target: float, ours: list[dict[str, Any]]) -> str:
     for each in ours:
         if np.mean([run["score"] for run in each["runs"]]) >= target:
             own = float(np.mean([run["seconds"] for run in each["runs"]]))
-            return f"{seconds:.0f} s / {own:.1f} s = **{seconds / own:.2g} times**"
+            return f"{seconds:.0f} s / {own:.1f} s = **{seconds / own:.0f} times**"
     return "not reached"
 
 
