@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from askless.exceptions import UnseenWarning
+from askless.signals import Terminated
 
-__all__ = ["complain", "guarded", "one_line", "terminable"]
+__all__ = ["complain", "guarded", "one_line"]
 
 BAD_INPUT, STOPPED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143  # but for the first, what a shell reports for signals
-
-
-class Terminated(KeyboardInterrupt):
-    """The process is to end: it was sent TERM, as machines do when they are shut down."""
-
-
-@contextmanager
-def terminable() -> Iterator[None]:
-    """Let TERM end what is done within as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():  # where signals cannot be caught
-        yield
-        return
-
-    def stop(*_: Any) -> None:
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def guarded(run: Callable[[], int]) -> int:

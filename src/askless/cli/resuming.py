@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from askless.cli.errors import terminable
+from askless.signals import terminable
 
 if TYPE_CHECKING:
     from askless.estimators import DynamicClassifier, DynamicRegressor

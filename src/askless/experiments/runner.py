@@ -16,6 +16,7 @@ from askless.experiments.board import Board, Watcher
 from askless.experiments.folder import Folder
 from askless.experiments.locks import Lock
 from askless.experiments.task import Task
+from askless.signals import terminable
 
 __all__ = ["Runner", "check_tables", "run_tasks"]
 
@@ -69,7 +70,7 @@ class Runner:
 
     def to_the_end(self) -> Board:
         """Run the loop; whatever interrupts it, the folder is left in order."""
-        with _sigterm_as_interrupt():
+        with terminable():
             try:
                 self.loop()
             except KeyboardInterrupt:
@@ -176,23 +177,6 @@ class Runner:
             file = self.folder.note_failure(task, {"error": failure.error, "traceback": failure.traceback})
             self.board.fail(task, failure.error)
             self.watcher.tell(self.board, task, f"failed: {failure.error} ({file})")
-
-
-@contextmanager
-def _sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end the run as Ctrl-C does; signals can only be handled in the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
