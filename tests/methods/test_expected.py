@@ -34,19 +34,15 @@ def literal_outputs(module, problem, rows, row, asked):
     return forward(module.predictor, inputs[None])
 
 
-def literal_gain(module, problem, rows, row, asked, feature, *, by_labels=False):
+def literal_gain(module, problem, rows, row, asked, feature):
     more = asked.clone()
     more[feature] = True
-    now, then = (literal_outputs(module, problem, rows, row, known).detach() for known in (asked, more))
-    if by_labels:
-        y = rows.y[row : row + 1]
-        return float(loss_of(now, y)[0] - loss_of(then, y)[0])
-    return believed_gain(now[0], then[0], problem.task)
+    (now,), (then,) = (literal_outputs(module, problem, rows, row, known).detach() for known in (asked, more))
+    return believed_gain(now, then, problem.task)
 
 
-@pytest.mark.parametrize("by_labels", [False, True])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_candidate_gains(task, by_labels, make_problem, make_module):
+def test_candidate_gains(task, make_problem, make_module):
     problem = make_problem((1, 2, 1, 3), gaps=True, missing="answer", task=task)
     module = make_module(problem)
     rows, states = some_states(problem)
@@ -55,12 +51,12 @@ def test_candidate_gains(task, by_labels, make_problem, make_module):
     now = torch.cat(
         [literal_outputs(module, problem, rows, row, states.asked[row]) for row in range(len(rows))]
     ).detach()
-    fast = candidate_gains(module.predictor, rows, states, inputs, now, candidates, by_labels=by_labels)
+    fast = candidate_gains(module.predictor, rows, states, inputs, now, candidates)
     for row in range(len(rows)):
         for j, feature in enumerate(candidates[row].tolist()):
             if states.asked[row, feature]:
                 continue  # no candidate: it is known already
-            literal = literal_gain(module, problem, rows, row, states.asked[row], feature, by_labels=by_labels)
+            literal = literal_gain(module, problem, rows, row, states.asked[row], feature)
             assert abs(float(fast[row, j]) - literal) < 1e-12
 
 
@@ -78,15 +74,12 @@ def test_gains_by_belief_are_those_by_labels_without_their_luck():
     assert float(fell.std()) > 10 * float(fell.mean())
 
 
-@pytest.mark.parametrize("by_labels", [False, True])
-def test_loss_is_the_loss_of_the_pick_less_the_expected_gain_over_the_policy(by_labels, make_problem, make_module):
+def test_loss_is_the_loss_of_the_pick_less_the_expected_gain_over_the_policy(make_problem, make_module):
     problem = make_problem((1, 2, 1), gaps=True)  # fewer features than candidates: the expectation is complete
     module = make_module(problem)
     rows, states = some_states(problem)
     gumbel = GumbelBank(12, 3, torch.Generator().manual_seed(0), 0)
-    learner = ExpectedLearner(
-        module, problem, chains_of(problem), gumbel, None, candidates=6, by_labels=by_labels, exact_first=False
-    )
+    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, None, candidates=6, exact_first=False)
     loss, pick = learner._gradients(states, states.first_rows(0), 1.0)
 
     total = 0.0
@@ -98,8 +91,7 @@ def test_loss_is_the_loss_of_the_pick_less_the_expected_gain_over_the_policy(by_
         allowed = [i for i in range(3) if not states.blocked[row, i]]
         chance = torch.softmax(logits[allowed], dim=0)
         for p, feature in zip(chance, allowed, strict=True):
-            gain = literal_gain(module, problem, rows, row, states.asked[row], feature, by_labels=by_labels)
-            total = total - p * gain
+            total = total - p * literal_gain(module, problem, rows, row, states.asked[row], feature)
         asked = states.asked[row].clone()
         asked[pick[row]] = True
         assert pick[row] in allowed

@@ -20,32 +20,16 @@ def revealed(states: States, candidates: Tensor) -> Tensor:
 
 
 def candidate_gains(
-    predictor: MaskedNet,
-    rows: Tensors,
-    states: States,
-    inputs: Tensor,
-    now: Tensor,
-    candidates: Tensor,
-    *,
-    by_labels: bool = False,
+    predictor: MaskedNet, rows: Tensors, states: States, inputs: Tensor, now: Tensor, candidates: Tensor
 ) -> Tensor:
-    """(b, m) what each candidate (b, m) would gain, as the predictor believes once it knows it too, or by the labels.
+    """(b, m) what each candidate (b, m) would gain, as the predictor believes once it knows it too.
 
     `inputs` are what networks take of the states, `now` (b, outputs) what the predictor says of them. Whoever knows a
     candidate's value expects labels by the prediction then; by these the log loss falls by the Kullback-Leibler
     divergence of the two predictions, the squared error by the square of the step between them. In the mean over
     cases that is what the loss of the true labels falls by, if the predictor is honest, without the luck of a label:
     late in a case that is a hundred times as large as what a question is worth.
-
-    A predictor that is far from honest believes every step to be a gain, those that it takes in error as well. Then
-    the labels themselves are the better judge, for all their luck: what the loss of the true label falls by.
     """
     given = revealed(states, candidates)
     then = predictor.one_more(inputs, states.x, candidates, given, rows.layout)  # (b, m, outputs)
-    if by_labels:
-        m = candidates.shape[1]
-        after = rows.loss(then.flatten(0, 1), states.y.repeat_interleave(m)).view(-1, m)
-        gains = rows.loss(now, states.y)[:, None] - after
-    else:
-        gains = rows.divergence(then, now[:, None, :])
-    return gains * given  # no answer, no gain
+    return rows.divergence(then, now[:, None, :]) * given  # no answer, no gain

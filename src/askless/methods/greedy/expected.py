@@ -2,9 +2,8 @@
 
 The objective is the expected loss after one more feature, E_{i ~ pi}[loss(f(x_s and x_i), y)]. For a few features
 that are drawn by the policy the expectation is a sum: the predictor is asked about each, and the policy's gradient is
-exact among them. What each of them gains is measured by the predictor's own belief, or by the labels
-(`candidate_gains`). The predictor itself learns from sets that occur in use, not from mixtures. Where questions have
-prices, gains are for the money.
+exact among them. What each of them gains is measured by the predictor's own belief (`candidate_gains`). The predictor
+itself learns from sets that occur in use, not from mixtures. Where questions have prices, gains are for the money.
 """
 
 from __future__ import annotations
@@ -33,11 +32,10 @@ class ExpectedLearner(GreedyLearner):
         dropout: Dropout | None,
         *,
         candidates: int,
-        by_labels: bool = False,
         exact_first: bool,
     ) -> None:
         super().__init__(module, problem, chains, gumbel, dropout, exact_first=exact_first)
-        self.candidates, self.by_labels = min(candidates, len(problem.schema)), by_labels
+        self.candidates = min(candidates, len(problem.schema))
 
     def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         rows, b = self.rows, len(states.x)
@@ -46,9 +44,7 @@ class ExpectedLearner(GreedyLearner):
         logits = run.outputs
         candidates, open_ = self._candidates(states, logits)
         now = self._outputs_now(states, inputs)
-        gains = candidate_gains(  # (b, m)
-            self.module.predictor, rows, states, inputs, now, candidates, by_labels=self.by_labels
-        )
+        gains = candidate_gains(self.module.predictor, rows, states, inputs, now, candidates)  # (b, m)
         rates = price_rates(self.problem, states)
         if rates is not None:
             gains = gains * rates.gather(1, candidates)

@@ -74,7 +74,6 @@ def fit_greedy(
                 gumbel,
                 with_dropout,
                 candidates=method.candidates,
-                by_labels=method.gains == "labels",
                 exact_first=exact_first,
             )
 

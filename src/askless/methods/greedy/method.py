@@ -52,9 +52,6 @@ class Greedy(NetMethod):
     polish : whether to end with a phase that minimises the expected loss itself, without relaxation, dropout or
         weight decay; after an "expected" schedule it adds little.
     candidates : how many features the expected loss compares in each training state, those that the policy draws.
-    gains : how it measures what each of these gains: "belief" by how far it moves the prediction, which has the least
-        noise; "labels" by how much the loss of the true label falls, for predictors that are still far from what the
-        data has to say, as of photographs: they are moved in error as well, and take that for a gain.
     epochs : passes over the states (at most, in each stage); None picks 30, or up to ten times as
         many where these are less than a thousand steps.
     expected_epochs : of the second part of "annealed+expected"; None: as many again.
@@ -82,7 +79,6 @@ class Greedy(NetMethod):
         "temperatures": Pair(),
         "stages": Number(1, whole=True),
         "candidates": Number(2, whole=True),
-        "gains": Choice(("belief", "labels")),
         "pretrain_epochs": Number(0, whole=True, or_none=True),
         "expected_epochs": Number(1, whole=True, or_none=True),
         "predictor_epochs": Number(0, whole=True),
@@ -102,7 +98,6 @@ class Greedy(NetMethod):
     temperatures: tuple[float, float] = (1.0, 0.1)
     stages: int = 5
     candidates: int = 6
-    gains: Literal["belief", "labels"] = "belief"
     polish: bool = True
     pretrain_epochs: int | None = None
     expected_epochs: int | None = None
