@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from askless.nn.products import sixteen_bits
 from askless.training.optimizer import KERNEL_RATE, MOMENTUM, ROUNDS, SHARPEN, AdamW, Muon, Optimizer, orthogonal
 
 SHAPES = [(7,), (4, 3), (4, 3, 3, 3), (6, 2, 1, 1), (1, 5, 1, 1)]
@@ -62,6 +63,15 @@ def test_the_iteration_changes_singular_values_alone(shape, rounds):
     torch.testing.assert_close(
         orthogonal(matrix, rounds), orthogonal_by_decomposition(matrix, rounds), rtol=1e-5, atol=1e-6
     )
+
+
+@pytest.mark.skipif(not sixteen_bits(), reason="this processor does not multiply in bfloat16")
+@pytest.mark.parametrize("shape", [(64, 200), (200, 64)])
+def test_directions_of_large_kernels_are_found_in_sixteen_bits(shape):
+    matrix = torch.randn(shape, generator=torch.Generator().manual_seed(3))
+    found, exact = orthogonal(matrix), orthogonal(matrix.double())
+    assert found.dtype == torch.float32
+    assert 1e-4 < float((found - exact).norm() / exact.norm()) < 0.02
 
 
 def test_after_few_rounds_all_directions_are_about_as_long():

@@ -25,7 +25,7 @@ class Run(Protocol):
     def backward(self, gradient: Tensor) -> Any:
         """Add the gradients of a loss to the parameters', given that of the outputs (b, outputs).
 
-        Returns rows (b, ...) from some or all of which `input_gradient` goes on.
+        Returns rows (b, ...) from some or all of which `input_gradient` goes on, if the pass is one `to_inputs`.
         """
         ...
 
@@ -51,8 +51,8 @@ class MaskedNet(nn.Module):
     first_trials: int  # pairs of a row and a feature that finding the first question may take
 
     @abstractmethod
-    def forward(self, inputs: Tensor, dropout: Any = None) -> Run:
-        """A training pass from what `masked_inputs` made."""
+    def forward(self, inputs: Tensor, dropout: Any = None, *, to_inputs: bool = False) -> Run:
+        """A training pass from what `masked_inputs` made; whether its way back is to end at the inputs."""
 
     @abstractmethod
     def evaluated(self, inputs: Tensor) -> Tensor:

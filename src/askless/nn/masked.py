@@ -33,8 +33,8 @@ class MaskedMLP(MaskedNet):
         """All layers."""
         return self.trunk, self.head
 
-    def forward(self, inputs: Tensor, dropout: Dropout | None = None) -> Pass:
-        """A pass from what `masked_inputs` made; its `outputs` are (b, outputs)."""
+    def forward(self, inputs: Tensor, dropout: Dropout | None = None, *, to_inputs: bool = False) -> Pass:
+        """A pass from what `masked_inputs` made; its `outputs` are (b, outputs). Its way back can always go on."""
         return Pass(self.stacks, inputs, dropout)
 
     def evaluated(self, inputs: Tensor) -> Tensor:

@@ -131,7 +131,8 @@ class ClassHead(nn.Module):
 
     def forward(self, h: Tensor) -> Tensor:
         """(b, outputs)"""
-        return functional.linear(h.mean(dim=(2, 3)), self.weight, self.bias)
+        mean = h.permute(0, 2, 3, 1).mean(dim=(1, 2))  # so that the gradient's channels come last as the map's do
+        return functional.linear(mean, self.weight, self.bias)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights as the runtime takes them."""

@@ -111,11 +111,16 @@ class ChainLearner(ABC):
         run.teach(self.rows.loss_gradient(run.predictions, states.y).div_(len(inputs)))
         return run
 
-    def _teach_predictor(self, states: States, mask: Tensor, extra: States) -> Lesson:
-        """Let the predictor learn from knowing the mask (b, features) of the states, and from the extra ones."""
+    def _teach_predictor(
+        self, states: States, mask: Tensor, extra: States, *, to_inputs: bool = False
+    ) -> Lesson:
+        """Let the predictor learn from knowing the mask (b, features) of the states, and from the extra ones.
+
+        What chose the mask learns from the lesson's way back `to_inputs`.
+        """
         x, y, b = torch.cat([states.x, extra.x]), torch.cat([states.y, extra.y]), len(mask)
         inputs = self.rows.inputs(x, torch.cat([mask, extra.known]))
-        run = self.module.predictor(inputs, self.dropout)
+        run = self.module.predictor(inputs, self.dropout, to_inputs=to_inputs)
         way = run.backward(self.rows.loss_gradient(run.outputs, y).div_(b))
         return Lesson(self.rows.loss(run.outputs, y).sum() / b, run, way[:b], states.x, self.rows.layout)
 

@@ -127,7 +127,8 @@ class SelectionLearner:
         x, y = self._subsets.examples(batch)
         present = None if rows.complete else rows.present.index_select(0, batch)
         mask = chosen.mask.index_select(0, of_row)
-        run = module.predictor(rows.inputs(x, mask if present is None else mask * present), self.dropout)
+        inputs = rows.inputs(x, mask if present is None else mask * present)
+        run = module.predictor(inputs, self.dropout, to_inputs=True)
         g = run.backward(rows.loss_gradient(run.outputs, y).div_(len(batch)))
         g_mask = mask_gradient(run.input_gradient(g), x, rows.layout)  # (b, features)
         if present is not None:

@@ -81,7 +81,7 @@ class RelaxedLearner(GreedyLearner):
         gumbel = self.gumbel.draw(*states.asked.shape)
         run = self._policy_pass(states, self.rows.inputs(states.x, states.known))
         chosen = Selection(run.outputs, states, gumbel, temperature, self.first)
-        lesson = self._teach_predictor(states, chosen.mask, extra)
+        lesson = self._teach_predictor(states, chosen.mask, extra, to_inputs=True)
         gradient, rates = lesson.mask_gradient(), price_rates(self.problem, states)
         if rates is None:
             run.backward(chosen.gradient(gradient))

@@ -129,7 +129,7 @@ class GateLearner:
         x, y = self.rows.examples(batch)
         present = None if rows.complete else rows.present.index_select(0, batch)
         mask = gates.mask if present is None else gates.mask * present
-        run = module.predictor(rows.inputs(x, mask), dropout)
+        run = module.predictor(rows.inputs(x, mask), dropout, to_inputs=True)
         g = run.backward(rows.loss_gradient(run.outputs, y).div_(len(batch)))
         g_mask = mask_gradient(run.input_gradient(g), x, rows.layout)  # (b, features)
         g_means = gates.gradient(g_mask if present is None else g_mask * present)
