@@ -111,9 +111,7 @@ class ChainLearner(ABC):
         run.teach(self.rows.loss_gradient(run.predictions, states.y).div_(len(inputs)))
         return run
 
-    def _teach_predictor(
-        self, states: States, mask: Tensor, extra: States, *, to_inputs: bool = False
-    ) -> Lesson:
+    def _teach_predictor(self, states: States, mask: Tensor, extra: States, *, to_inputs: bool = False) -> Lesson:
         """Let the predictor learn from knowing the mask (b, features) of the states, and from the extra ones.
 
         What chose the mask learns from the lesson's way back `to_inputs`.
