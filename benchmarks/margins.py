@@ -23,7 +23,10 @@ def main() -> None:
     parser.add_argument("budgets", type=int, nargs="+", help="numbers of features")
     parser.add_argument("--ahead", default="greedy", help="the method whose leads are told (default: %(default)s)")
     options = parser.parse_args()
-    results = {result["task"]["label"]: result for result in read_results(options.folder)}
+    read = read_results(options.folder)
+    results = {result["task"]["label"]: result for result in read}
+    if len(results) < len(read) or options.ahead not in results:
+        parser.error(f"{options.folder} must have one result of each method, {options.ahead!r} among them")
     accuracies = {label: _accuracies(result, options.budgets) for label, result in results.items()}
     cases = results[options.ahead]["data"]["rows"]["test"]
     print(_row(["", *map(str, options.budgets)]))

@@ -133,7 +133,7 @@ class ConvPass:
     def __init__(
         self, net: ConvNet, inputs: Tensor, *other_heads: ClassHead | PatchHead, to_inputs: bool = False
     ) -> None:
-        self._leaf = inputs.detach().to(net.device).requires_grad_(to_inputs)  # costs a tenth of the time
+        self._leaf = inputs.detach().to(net.device).requires_grad_(to_inputs)  # which costs time
         with torch.enable_grad():
             self._computed = net.computed(self._leaf, net.head, *other_heads)
         self.outputs = self._computed[0].detach().cpu()  # (b, outputs)

@@ -129,11 +129,11 @@ def orthogonal(matrix: Tensor, rounds: int = ROUNDS) -> Tensor:
     """About the matrix that has the same singular vectors, and 1 for all singular values.
 
     It is found by the iteration of Newton and Schulz; after a few rounds only values that were tiny are far from 1.
-    Large kernels are multiplied in sixteen bits where that is faster: a direction need not be exact.
+    A processor multiplies large kernels in sixteen bits where that is faster: a direction need not be exact.
     """
     wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.t()
     x: Tensor = wide / (wide.norm() + TINY)  # no singular value is above 1
-    if x.dtype == torch.float32 and x.numel() >= LARGE and sixteen_bits():
+    if x.device.type == "cpu" and x.dtype == torch.float32 and x.numel() >= LARGE and sixteen_bits():
         x = x.bfloat16()
     a, b, c = SHARPEN
     for _ in range(rounds):
