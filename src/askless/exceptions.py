@@ -1,10 +1,23 @@
-"""The errors and warnings of askless that a caller may want to tell apart.
+"""The errors and warnings of askless.
 
-All errors are `ValueError`s, because each one says that something handed to askless was not usable. What scikit-learn
-checks of tables and labels on its own raises its plain `ValueError`s.
+Every error has a `code` for programs, a `message` for people, and `fields` with what was wrong and where:
+
+>>> from askless import DynamicClassifier
+>>> from askless.exceptions import AsklessError
+>>> try:
+...     DynamicClassifier(max_features=0).fit([[1.0], [2.0]], [0, 1])
+... except AsklessError as error:
+...     print(error.code, error.fields["name"], error.fields["value"])
+out_of_range max_features 0
+
+`CODES` lists all codes; `docs/errors.md` shows the same list. Messages may change between releases, codes do not.
+All errors are `ValueError`s. scikit-learn's own checks of tables and labels raise plain `ValueError`s.
 """
 
+from typing import Any
+
 __all__ = [
+    "CODES",
     "AsklessError",
     "AsklessWarning",
     "CertificationWarning",
@@ -15,29 +28,89 @@ __all__ = [
     "ModelFileError",
     "ParameterError",
     "TableError",
+    "TrainingError",
     "TruthError",
     "UnseenWarning",
 ]
 
+CODES = {
+    # settings and arguments
+    "unknown_name": "There is no feature, method, metric, data set or setting of that name.",
+    "invalid_choice": "The value is not one of those that are allowed.",
+    "wrong_type": "The value has the wrong type.",
+    "out_of_range": "A number is too small, too large, or not finite.",
+    "wrong_shape": "Lengths or shapes do not fit each other.",
+    "required": "A value that is needed is missing.",
+    "duplicate_name": "Two things have the same name.",
+    "conflicting_settings": "Two settings exclude each other.",
+    "not_supported": "This combination is not supported.",
+    "cannot_save": "A part of the model cannot be stored in a model file.",
+    # tables and labels
+    "bad_cell": "A value of the table cannot be read.",
+    "bad_column": "A column as a whole cannot be used.",
+    "bad_label": "A label is missing or cannot be read.",
+    "unknown_label": "A label did not occur in training.",
+    "missing_column": "The table lacks a column.",
+    "row_labels_differ": "Two tables have the same rows in different orders.",
+    "too_few_rows": "There are too few rows.",
+    "one_class": "The labels have one class only.",
+    # interviews
+    "bad_answer": "The answer does not fit the question.",
+    "interview_done": "The interview is over; there is no question to answer.",
+    "cannot_ask": "The feature was asked before or is not available.",
+    "nothing_to_undo": "There is no answer to take back.",
+    # training
+    "diverged": "The losses of a fit are not finite.",
+    "needs_truth": "The policy looks at the true values and can be used in experiments only.",
+    # files
+    "file_not_found": "There is no such file.",
+    "file_exists": "The file exists and is not overwritten.",
+    "unreadable_file": "The file cannot be read or parsed.",
+    "damaged_file": "The content of the file does not match its checksum.",
+    "wrong_file": "The file is not of the expected kind.",
+    "newer_format": "The file was written by a newer version of askless.",
+    "too_large": "The file or the request is too large.",
+    "other_fit": "The checkpoint belongs to another fit.",
+    "download_failed": "A data set could not be downloaded.",
+    "cluster_failed": "A cluster or a group of processes did not work together.",
+}
 
-class AsklessError(ValueError):
-    """The base of all errors below."""
+
+class _Coded(Exception):
+    """What errors and warnings have in common: a code, a message and fields."""
+
+    def __init__(self, code: str, message: str | None = None, **fields: Any) -> None:
+        if message is None:  # until every error has its code
+            code, message = "unspecified", code
+        super().__init__(code, message)  # the arguments are what pickle and copy call the class with
+        self.code, self.message, self.fields = code, message, fields
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class AsklessError(_Coded, ValueError):
+    """The base class of all errors."""
 
 
 class ParameterError(AsklessError):
-    """A setting, or an argument of a call, is not usable: a number out of range, a feature that does not exist."""
+    """A setting or an argument cannot be used."""
 
 
 class TableError(AsklessError):
-    """A table or its labels do not hold what they should; the message names the column and the first bad row."""
+    """A table or its labels cannot be used."""
 
 
 class InterviewError(AsklessError):
-    """An answer does not fit the question, or a question was expected where there is none."""
+    """An answer does not fit the question, or there is no question."""
+
+
+class TrainingError(AsklessError):
+    """A fit failed; no model was made."""
 
 
 class ModelFileError(AsklessError):
-    """A model file is damaged, not a model file, or of a version this askless does not read."""
+    """A model file is damaged, is no model file, or has a format this version does not read."""
 
 
 class CheckpointError(AsklessError):
@@ -45,25 +118,24 @@ class CheckpointError(AsklessError):
 
 
 class ClusterError(AsklessError):
-    """Processes or machines that should work together do not go together."""
+    """Processes or machines of a cluster do not work together."""
 
 
 class TruthError(AsklessError):
-    """A policy that looks at the truth was used where it is hidden."""
+    """A policy that looks at the true values was used where they are hidden."""
 
 
-class AsklessWarning(UserWarning):
-    """The base of all warnings below; by itself, something in a table looks odd."""
+class AsklessWarning(_Coded, UserWarning):
+    """The base class of all warnings; on its own, something in a table looks odd."""
 
 
 class MissingnessWarning(AsklessWarning):
-    """Which values are missing says much about the label: a model may learn who was tested, not what was found."""
+    """Which values are missing predicts the label: a model may learn who was tested, not what was found."""
 
 
 class CertificationWarning(AsklessWarning):
-    """A promise cannot be kept with the cases that were given; the rule stops none."""
+    """A certified rule cannot keep its promise here, so it stops no case."""
 
 
 class UnseenWarning(AsklessWarning):
-    """Training has not seen the like: words, which count as unknown or are read as the choice in other capitals, or
-    numbers, which may be in another unit."""
+    """A new table or an answer holds values that did not occur in training."""
