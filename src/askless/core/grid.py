@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from askless.core.arrays import Array, array_namespace
+import numpy as np
+
 from askless.exceptions import ParameterError
 
 __all__ = ["Grid"]
@@ -15,7 +17,7 @@ class Grid:
     """How an image is cut into square patches, each a feature.
 
     Encoded columns go patch by patch, row by row of patches; within a patch pixel by pixel, row by row; within a
-    pixel channel by channel.
+    pixel channel by channel. The methods take numpy arrays and torch tensors.
 
     >>> import numpy as np
     >>> grid = Grid(height=2, width=4, channels=1, patch_size=2)
@@ -71,23 +73,19 @@ class Grid:
         """The patches by their places, counted from 0, row by row."""
         return tuple(f"row {r}, column {c}" for r in range(self.rows) for c in range(self.columns))
 
-    def to_pixels(self, x: Array) -> Array:
+    def to_pixels(self, x: Any) -> Any:
         """(n, height, width, channels) images from encoded columns (n, columns)."""
         p = self.patch_size
         cut = x.reshape(len(x), self.rows, self.columns, p, p, self.channels)
-        joined = array_namespace(x).permute_dims(cut, (0, 1, 3, 2, 4, 5))
-        return joined.reshape(len(x), self.height, self.width, self.channels)
+        return cut.swapaxes(2, 3).reshape(len(x), self.height, self.width, self.channels)
 
-    def to_columns(self, pixels: Array) -> Array:
+    def to_columns(self, pixels: Any) -> Any:
         """(n, columns) encoded columns from images (n, height, width[, channels])."""
         p = self.patch_size
         cut = pixels.reshape(len(pixels), self.rows, p, self.columns, p, self.channels)
-        joined = array_namespace(pixels).permute_dims(cut, (0, 1, 3, 2, 4, 5))
-        return joined.reshape(len(pixels), self.n_columns)
+        return cut.swapaxes(2, 3).reshape(len(pixels), self.n_columns)
 
-    def upsample(self, mask: Array) -> Array:
+    def upsample(self, mask: Any) -> Any:
         """(n, height, width) the number of each pixel's patch, from one for each patch (n, features)."""
-        p, xp = self.patch_size, array_namespace(mask)
-        each = mask.reshape(len(mask), self.rows, 1, self.columns, 1)
-        spread = xp.broadcast_to(each, (len(mask), self.rows, p, self.columns, p))
-        return spread.reshape(len(mask), self.height, self.width)
+        row, column = np.ogrid[: self.height, : self.width]
+        return mask[:, row // self.patch_size * self.columns + column // self.patch_size]

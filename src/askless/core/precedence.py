@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like
 from askless.core.schema import Schema
 from askless.exceptions import ParameterError
 
@@ -38,11 +37,10 @@ class Precedence:
         _refuse_circles(needs, schema.names)
         return cls(needs)
 
-    def blocked(self, asked: Array) -> Array:
+    def blocked(self, asked: np.ndarray) -> np.ndarray:
         """(n, features) bool: what has to wait, given what was asked (n, features)."""
-        xp = array_namespace(asked)
-        waiting = xp.astype(~asked, xp.float64)
-        return waiting @ constant_like(self.needs.T.astype(np.float64), asked, dtype=xp.float64) > 0.5
+        blocked: np.ndarray = ~asked @ self.needs.T  # boolean products: some needed feature was not asked
+        return blocked
 
 
 def checked_precedence(precedence: Any) -> dict[str, list[str]]:

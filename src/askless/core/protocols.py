@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, Protocol, runtime_checkable
 
-from askless.core.arrays import Array
+import numpy as np
+
 from askless.core.state import State
 from askless.exceptions import TruthError
 
@@ -18,10 +19,7 @@ Task = Literal["classification", "regression"]
 class Policy(Protocol):
     """Scores what could be asked next. It never selects, forbids, pays or stops: the roll-out does.
 
-    A policy need not care about features that were asked already or cannot be had; their scores are ignored. One that
-    shares work with some predictors may have `beside(predictor)`, which gives what `Asker.both` describes, or None.
-    One that says `treats_alike = True` promises the same scores for cases in the same state, wherever they stand in
-    the batch. If policy, predictor, prices and rules all promise that, such cases are scored once.
+    Scores of features that were asked already or cannot be asked are ignored.
 
     >>> import numpy as np
     >>> from askless.core import Cases, MaxFeatures, Schema, rollout
@@ -39,7 +37,7 @@ class Policy(Protocol):
     ([[0, 1]], [[0.0, 1.0, 3.0]])
     """
 
-    def score(self, state: State) -> Array:
+    def score(self, state: State) -> np.ndarray:
         """(n, features), higher is asked sooner."""
         ...
 
@@ -50,7 +48,7 @@ class TruthPolicy(Protocol):
 
     needs_truth: bool
 
-    def score_with_truth(self, state: State, truth: Array) -> Array:
+    def score_with_truth(self, state: State, truth: np.ndarray) -> np.ndarray:
         """(n, features), given the complete encoded records (n, columns)."""
         ...
 
@@ -59,11 +57,10 @@ class TruthPolicy(Protocol):
 class Predictor(Protocol):
     """Predicts from any set of known features.
 
-    One of numbers may have `spread(state)`, the standard deviation (n,) of its predictions, or None. One that treats
-    cases in the same state alike may say `treats_alike = True` (see `Policy`).
+    A predictor of numbers may have `spread(state)`: the standard deviation (n,) of its predictions, or None.
     """
 
-    def predict(self, state: State) -> Array:
+    def predict(self, state: State) -> np.ndarray:
         """(n, outputs): class probabilities, or one mean."""
         ...
 

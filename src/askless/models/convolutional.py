@@ -6,18 +6,15 @@ when the network was exported.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from askless.core.arrays import Array
 from askless.core.grid import Grid
-from askless.core.state import Answer, State
+from askless.core.state import State
 
 __all__ = ["TRUNK", "Block", "ConvNetwork", "ConvTrunk", "Convolution", "padding_of"]
 
@@ -34,7 +31,7 @@ class Convolution:
     kernel: int
     stride: int
 
-    def __call__(self, h: np.ndarray) -> Array:
+    def __call__(self, h: np.ndarray) -> np.ndarray:
         """(n, rows, columns, outputs) from (n, height, width, inputs); the sides are divided by the stride."""
         windows = h[:, :: self.stride, :: self.stride] if self.kernel == 1 else self._windows(h)
         n, rows, columns = windows.shape[:3]
@@ -63,7 +60,7 @@ class Block:
     second: Convolution
     shortcut: Convolution | None
 
-    def __call__(self, h: np.ndarray) -> Array:
+    def __call__(self, h: np.ndarray) -> np.ndarray:
         """(n, rows, columns, outputs)"""
         out = self.second(_relu(self.first(h)))
         out += h if self.shortcut is None else self.shortcut(h)
@@ -83,20 +80,12 @@ class ConvTrunk:
         runs = range(0, max(len(x), 1), ROWS_AT_ONCE)
         return np.concatenate([self._some(x[i : i + ROWS_AT_ONCE], known[i : i + ROWS_AT_ONCE]) for i in runs])
 
-    def _some(self, x: np.ndarray, known: np.ndarray) -> Array:
+    def _some(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
         mask = self.grid.upsample(known)[..., None].astype(x.dtype)
         h = _relu(self.stem(np.concatenate([self.grid.to_pixels(x), mask], axis=3)))
         for block in self.blocks:
             h = block(h)
         return h
-
-    @cached_property
-    def key(self) -> bytes:
-        """The same for trunks of the same weights: what one has computed, another need not."""
-        digest = hashlib.sha256(repr(self.config()).encode())
-        for array in self.arrays().values():
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.digest()
 
     def config(self) -> dict[str, Any]:
         """The grid, the strides, the stem's kernel, and which blocks have a shortcut of their own."""
@@ -149,7 +138,6 @@ class ConvTrunk:
 class ConvNetwork:
     """A trunk and one of two heads: "classes" has a number for each output, "patches" one for each patch.
 
-    A state's memo keeps the trunk's map, so that a policy and a predictor on one trunk compute it once.
     """
 
     trunk: ConvTrunk
@@ -157,25 +145,14 @@ class ConvNetwork:
     parts: dict[str, np.ndarray]  # of the head
 
     def outputs(self, state: State) -> np.ndarray:
-        """(n, outputs), or (outputs,) for a single case."""
-        outputs = self._head(self._map(state))
-        return outputs[0] if _is_single(state) else outputs
+        """(n, outputs)."""
+        if len(state) > 1 and not state.known.any():  # all cases look the same
+            return np.repeat(self(state.x[:1], state.known[:1]), len(state), axis=0)
+        return self(state.x, state.known)
 
     def __call__(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
         """(n, outputs) from values (n, columns) and the mask of known patches."""
         return self._head(self.trunk(x, known))
-
-    def _map(self, state: State) -> np.ndarray:
-        """(n, rows, columns, width)"""
-        if self.trunk.key not in state.memo:
-            x, known = np.asarray(state.x), np.asarray(state.known)
-            if len(x) > 1 and not known.any():  # all cases look the same
-                one = self.trunk(x[:1], known[:1])
-                state.memo[self.trunk.key] = np.broadcast_to(one, (len(x), *one.shape[1:]))
-            else:
-                state.memo[self.trunk.key] = self.trunk(x, known)
-        kept: np.ndarray = state.memo[self.trunk.key]
-        return kept
 
     @property
     def _head(self) -> Callable[[np.ndarray], np.ndarray]:
@@ -270,9 +247,5 @@ def _nearest(have: int, want: int) -> list[int] | slice:
     return slice(None) if have == want else [int((i + 0.5) * have / want) for i in range(want)]
 
 
-def _is_single(state: State) -> bool:
-    return type(state.told) is Answer or len(state) == 1
-
-
-def _relu(h: np.ndarray) -> Array:
+def _relu(h: np.ndarray) -> np.ndarray:
     return np.maximum(h, 0, out=h)

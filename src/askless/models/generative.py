@@ -49,13 +49,13 @@ class GenerativePolicy:
 
     def score(self, state: State) -> np.ndarray:
         """(n, features) estimated information in nats, or reduction of variance; 0 for what was asked."""
-        if state.nothing_known:
+        if not state.known.any():
             return np.where(state.asked, 0.0, self.first)
         starts = range(0, len(state), CASES_AT_ONCE)
         runs = [slice(start, start + CASES_AT_ONCE) for start in starts]
-        parts = [self._score(State(state.x[run], state.asked[run], state.known[run])) for run in runs]
+        parts = [self._score(state[run]) for run in runs]
         scores = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        blank = state.unknown_cases
+        blank = np.flatnonzero(~state.known.any(axis=1))
         scores[blank] = np.where(state.asked[blank], 0.0, self.first)
         return scores
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from askless.core.arrays import cached_zeros
 from askless.core.state import State
 from askless.models.answers import AnswerBook
 from askless.models.network import Network
@@ -33,7 +32,6 @@ class Imagination:
         self._open = ~state.asked
         size = max(ROWS_AT_ONCE, most_answers)
         self._layers = [np.empty((size, len(bias)), dtype) for bias in network.biases[:-1]]
-        self._zeros = [cached_zeros(layer.shape, layer.dtype) for layer in self._layers]
 
     def open_rows(self, feature: int, answers: int) -> Iterator[np.ndarray]:
         """The cases that were not asked for a feature with so many answers, as many at once as memory is for."""
@@ -54,12 +52,12 @@ class Imagination:
         answers, b, _ = told.shape
         network, m = self.network, answers * b
         h = told.reshape(m, -1)
-        np.fmax(h, self._zeros[0][:m], out=h)
-        later = zip(network.weights[:-1], network.biases[1:-1], self._layers[1:], self._zeros[1:], strict=True)
-        for weight, bias, layer, zeros in later:
+        np.maximum(h, 0, out=h)
+        later = zip(network.weights[:-1], network.biases[1:-1], self._layers[1:], strict=True)
+        for weight, bias, layer in later:
             h = np.dot(h, weight, out=layer[:m])
             h += bias
-            np.fmax(h, zeros[:m], out=h)
+            np.maximum(h, 0, out=h)
         outputs = np.ascontiguousarray((h @ network.weights[-1]).T)  # (outputs, answers * b): long rows
         outputs += network.biases[-1][:, None]
         outputs = outputs.reshape(-1, answers, b)

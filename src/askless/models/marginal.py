@@ -32,7 +32,7 @@ class MarginalPolicy:
 
     def score(self, state: State) -> np.ndarray:
         """(n, features) estimated information in nats, or reduction of variance; 0 for what was asked."""
-        if state.nothing_known:  # all cases look the same
+        if not state.known.any():  # all cases look the same
             one = State(state.x[:1], np.zeros_like(state.asked[:1]), state.known[:1])
             return np.where(state.asked, 0.0, self._score(one))
         return self._score(state)

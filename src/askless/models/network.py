@@ -1,27 +1,23 @@
-"""The forward pass of a fitted masked network, on any array library."""
+"""The numpy forward pass of a fitted dense network: serving a model needs no torch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy import fmax
 
-from askless.core.arrays import Array, array_namespace, cached_zeros, constant_like
-from askless.core.state import Answer, Answers, PerCase, State
-from askless.models.single import SingleCase
+from askless.core.state import State
 
 __all__ = ["Network", "NetworkLike"]
 
 
 class NetworkLike(Protocol):
-    """What policies and predictors ask of a network."""
+    """What policies and predictors need of a network."""
 
-    def outputs(self, state: State) -> Array:
-        """(n, outputs); (outputs,) for a single case in numpy."""
+    def outputs(self, state: State) -> np.ndarray:
+        """(n, outputs)."""
         ...
 
     @property
@@ -43,122 +39,94 @@ class NetworkLike(Protocol):
         ...
 
 
+class FirstLayer:
+    """The first layer's sums, with a cache of the last batch.
+
+    A roll-out passes the same cases again and again, and each answer changes a few inputs. The layer is linear, so it
+    is enough to add the weights of the inputs that changed. With MNIST's pixels (784 columns, 512 units) that is 4
+    times as fast as the product; layers smaller than `SMALLEST` gain nothing and are multiplied as a whole.
+    """
+
+    SMALLEST = 1 << 17  # weights
+    FEWEST_CASES = 64
+    MOST_CHANGED = 0.05  # share of the inputs
+
+    def __init__(self, value_weight: np.ndarray, mask_weight: np.ndarray, bias: np.ndarray) -> None:
+        self._value_weight, self._mask_weight, self._bias = value_weight, mask_weight, bias
+        self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # x, known and sums
+
+    def __call__(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """(n, hidden) from values (n, columns) and the mask (n, features); the caller must not change it."""
+        if len(x) < self.FEWEST_CASES or self._value_weight.size < self.SMALLEST:
+            return self._product(x, known)
+        last = self._last  # read once: another thread may replace it
+        sums = None if last is None or last[0].shape != x.shape else self._updated(last, x, known)
+        if sums is None:
+            sums = self._product(x, known)
+        self._last = x, known, sums
+        return sums
+
+    def _product(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
+        sums: np.ndarray = x @ self._value_weight
+        sums += known.astype(x.dtype) @ self._mask_weight
+        sums += self._bias
+        return sums
+
+    def _updated(
+        self, last: tuple[np.ndarray, np.ndarray, np.ndarray], x: np.ndarray, known: np.ndarray
+    ) -> np.ndarray | None:
+        """The last sums with what changed; None where too much did."""
+        old_x, old_known, old_sums = last
+        values, flags = x != old_x, known != old_known
+        if np.count_nonzero(values) > self.MOST_CHANGED * values.size:
+            return None
+        sums: np.ndarray = old_sums + _difference(values, x, old_x) @ self._value_weight
+        sums += _difference(flags, known, old_known) @ self._mask_weight
+        return sums
+
+
+def _difference(changed: np.ndarray, new: np.ndarray, old: np.ndarray) -> Any:
+    """`new - old` as a sparse matrix, given where they differ (n, m)."""
+    from scipy.sparse import csr_array  # a service that asks one case at a time never needs it
+
+    rows, columns = np.nonzero(changed)
+    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(changed, axis=1))])
+    values = new[rows, columns].astype(np.float32) - old[rows, columns]
+    return csr_array((values, columns, starts), shape=changed.shape)
+
+
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A multilayer perceptron over (values, mask): the first layer has one weight block for each of the two.
-
-    The first layer is linear in what is known. With numpy, `outputs` therefore keeps its sums in the state's
-    memo, and an answer only adds the weights of its own columns to the sums of the state before.
-    """
+    """A multilayer perceptron over (values, mask): the first layer has one weight block for each of the two."""
 
     value_weight: np.ndarray  # (columns, hidden)
     mask_weight: np.ndarray  # (features, hidden)
     biases: tuple[np.ndarray, ...]  # one for each layer
     weights: tuple[np.ndarray, ...]  # of the layers after the first, each (inputs, outputs)
+    first_sums: FirstLayer = field(init=False, repr=False)
 
-    def features(self, x: Array, known: Array) -> Array:
-        """(n, hidden): what the last layer sees, from values (n, columns) and the mask of known features."""
-        h = _relu(self._dense(x, known))
-        for weight, bias in zip(self.weights[:-1], self.biases[1:-1], strict=True):
-            h = _relu(h @ _as(weight, x) + _as(bias, x))
-        return h
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first_sums", FirstLayer(self.value_weight, self.mask_weight, self.biases[0]))
 
-    def head(self, hidden: Array) -> Array:
-        """(n, outputs) from what `features` returned."""
-        return hidden @ _as(self.weights[-1], hidden) + _as(self.biases[-1], hidden)
+    def __call__(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """(n, outputs) from values (n, columns) and the mask of known features (n, features)."""
+        return self.from_sums(self.first_sums(x, known))
 
-    def __call__(self, x: Array, known: Array) -> Array:
-        """(n, outputs) from values (n, columns) and the mask of known features."""
-        return self.head(self.features(x, known))
+    def outputs(self, state: State) -> np.ndarray:
+        """(n, outputs)."""
+        if len(state) > 1 and not state.known.any():  # all cases look the same
+            return np.repeat(self(state.x[:1], state.known[:1]), len(state), axis=0)
+        return self(state.x, state.known)
 
-    def first_sums(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """(n, hidden) what the first layer adds up, from values (n, columns) and the mask of known features."""
-        sums: np.ndarray = self._dense(x, known)
-        return sums
-
+    # OpenBLAS 0.3.31 with AVX-512 reads beyond short inputs. The sums are right, but the invalid flag may be set.
+    @np.errstate(invalid="ignore")
     def from_sums(self, sums: np.ndarray) -> np.ndarray:
-        """(n, outputs) from what `first_sums` returned; numpy only."""
+        """(n, outputs) from what `first_sums` returned."""
         h = sums
         for weight, bias in zip(self.weights, self.biases[1:], strict=True):
-            h = fmax(h, cached_zeros(h.shape, h.dtype)).dot(weight)
+            h = np.maximum(h, 0.0) @ weight
             h += bias
         return h
-
-    # From one state to the next
-
-    def outputs(self, state: State) -> Array:
-        """(n, outputs), what a call gives for the state; (outputs,) for a single case in numpy."""
-        if _is_single(state):
-            return self.single.outputs(state)
-        if not isinstance(state.x, np.ndarray):
-            return self(state.x, state.known)
-        if state.nothing_known:
-            shape, dtype = (len(state), len(self.biases[0])), np.result_type(state.x, self.biases[0])
-            state.memo[self] = self._running(np.full(shape, self.biases[0], dtype))
-            return np.broadcast_to(self._blank, (len(state), *self._blank.shape))
-        return self._outputs_of_many(state)
-
-    # OpenBLAS (0.3.31, AVX-512) multiplies what happens to lie on the stack along with five float32 inputs of a
-    # single unit. It does not add it, the sums are right, but the processor's flag may be up, and np.dot would warn.
-    @np.errstate(invalid="ignore")
-    def _outputs_of_many(self, state: State) -> np.ndarray:
-        outputs: np.ndarray = self._many(state).dot(self.weights[-1])
-        outputs += self.biases[-1]
-        return outputs
-
-    @cached_property
-    def _blank(self) -> np.ndarray:
-        """(outputs,) where nothing is known."""
-        columns, features = len(self.value_weight), len(self.mask_weight)
-        blank = self(np.zeros((1, columns), self.value_weight.dtype), np.zeros((1, features), dtype=bool))
-        row: np.ndarray = blank[0]
-        return row
-
-    @cached_property
-    def single(self) -> SingleCase:
-        """The network for a single case."""
-        return SingleCase(self.value_weight, self.mask_weight, self.biases, self.weights)
-
-    def _many(self, state: State) -> np.ndarray:
-        """(n, hidden) the last hidden layer of many cases, in memory that the next call overwrites."""
-        running = state.memo.get(self)
-        if running is None:
-            running = state.memo[self] = self._moved(state) or self._running(self._dense(state.x, state.known))
-        h: np.ndarray = fmax(
-            running.sums, cached_zeros(running.sums.shape, running.sums.dtype), out=running.layers[0]
-        )
-        for weight, bias, out in zip(self.weights[:-1], self.biases[1:-1], running.layers[1:], strict=True):
-            h = np.dot(h, weight, out=out)
-            h += bias
-            fmax(h, cached_zeros(h.shape, h.dtype), out=h)
-        return h
-
-    def _running(self, sums: np.ndarray) -> _Running:
-        return _Running.beginning(sums, [len(bias) for bias in self.biases[:-1]])
-
-    def _moved(self, state: State) -> _Running | None:
-        """The running sums of the state before, with what was told; the state before has to begin anew."""
-        told = state.told
-        running: _Running | None = told.before.pop(self, None) if isinstance(told, Answers) else None
-        if running is None or not isinstance(told, Answers):
-            return None
-        added = running.spare[: len(told.rows)]
-        for feature, start, stop in told.runs:
-            described = told.schema.features[feature]
-            block = self.single.block(feature, described.start, described.stop)[:, : added.shape[1]]
-            np.dot(told.values[start:stop, : len(block)], block, out=added[start:stop])
-        if told.places is None:
-            running.sums[told.rows] += added
-        else:
-            running.sums += np.take(added, told.places, axis=0, out=running.layers[0], mode="clip")
-        return running
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-    def _dense(self, x: Array, known: Array) -> Array:
-        mask = array_namespace(x).astype(known, x.dtype)
-        return x @ _as(self.value_weight, x) + mask @ _as(self.mask_weight, x) + _as(self.biases[0], x)
 
     @property
     def n_features(self) -> int:
@@ -169,6 +137,10 @@ class Network:
     def n_outputs(self) -> int:
         """How many outputs there are."""
         return len(self.biases[-1])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy begins without the cache."""
+        return Network, (self.value_weight, self.mask_weight, self.biases, self.weights)
 
     # Files
 
@@ -209,34 +181,3 @@ class Network:
         if any(array.dtype.kind != "f" for array in self.arrays().values()):
             raise ValueError("a network's weights are floating-point numbers")
         return self
-
-
-@dataclass
-class _Running(PerCase):
-    """The first layer's sums of many cases, and memory for every hidden layer."""
-
-    sums: np.ndarray  # (n, hidden)
-    spare: np.ndarray  # (n, hidden)
-    layers: list[np.ndarray]
-
-    @classmethod
-    def beginning(cls, sums: np.ndarray, widths: Iterable[int]) -> _Running:
-        """With memory for layers of these widths."""
-        return cls(sums, np.empty_like(sums), [np.empty((len(sums), width), sums.dtype) for width in widths])
-
-    def at(self, cases: np.ndarray) -> _Running:
-        """Those of some cases (m,)."""
-        return _Running.beginning(self.sums[cases], [layer.shape[1] for layer in self.layers])
-
-
-def _is_single(state: State) -> bool:
-    return type(state.told) is Answer or (isinstance(state.x, np.ndarray) and len(state) == 1)
-
-
-def _as(weight: np.ndarray, like: Array) -> Array:
-    return weight if isinstance(like, np.ndarray) else constant_like(weight, like, dtype=like.dtype)
-
-
-def _relu(h: Array) -> Array:
-    xp = array_namespace(h)
-    return xp.where(h > 0, h, xp.zeros_like(h))

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.arrays import Array
 from askless.core.state import State
 from askless.exceptions import TruthError
 from askless.models.network import Network
@@ -18,7 +17,6 @@ class OraclePolicy:
     """Prefers the feature whose true value brings the prediction nearest to that of the complete case.
 
     The distance is KL(complete || with the feature) of class probabilities, or the squared difference of means.
-    Numpy only: nobody is asked by it, so that it need not run elsewhere.
     """
 
     needs_truth = True
@@ -29,7 +27,7 @@ class OraclePolicy:
         self.starts = starts  # (features,) the first encoded column of each
         self.zero_is_missing = zero_is_missing  # (features,) bool: zeros in all its columns stand for no value
 
-    def score(self, state: State) -> Array:
+    def score(self, state: State) -> np.ndarray:
         """Refused: without the truth it knows nothing."""
         raise TruthError("an oracle scores with the truth only")
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like
 from askless.core.state import State
 
 __all__ = ["RandomOrder", "Ranking"]
@@ -16,18 +15,14 @@ __all__ = ["RandomOrder", "Ranking"]
 class Ranking:
     """The same scores in every state: a static order."""
 
-    treats_alike = True
-
     def __init__(self, scores: np.ndarray) -> None:
         self.scores = np.asarray(scores, dtype=np.float64)  # (features,)
 
-    def score(self, state: State) -> Array:
+    def score(self, state: State) -> np.ndarray:
         """(n, features), the same row for every case."""
-        xp = array_namespace(state.x)
         if self.scores.shape != (state.asked.shape[1],):
             raise ValueError(f"there are scores of shape {self.scores.shape} for {state.asked.shape[1]} features")
-        row = constant_like(self.scores, state.x, dtype=xp.float64)
-        return xp.broadcast_to(row[None, :], state.asked.shape)
+        return np.broadcast_to(self.scores, state.asked.shape)
 
     def config(self) -> dict[str, Any]:
         """Nothing but the scores matters."""
@@ -54,11 +49,9 @@ class RandomOrder:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def score(self, state: State) -> Array:
+    def score(self, state: State) -> np.ndarray:
         """(n, features) uniform draws, the same for the same batch size: the order of a case does not change."""
-        xp = array_namespace(state.x)
-        draws = np.random.default_rng(self.seed).random(tuple(state.asked.shape))
-        return constant_like(draws, state.x, dtype=xp.float64)
+        return np.random.default_rng(self.seed).random(state.asked.shape)
 
     def config(self) -> dict[str, Any]:
         """The seed."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askless.core.arrays import cached_zeros
 from askless.models.network import Network
 
 __all__ = ["Heads", "PartialVae"]
@@ -72,7 +71,7 @@ class PartialVae:
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             h = h @ weight
             h += bias
-            np.fmax(h, cached_zeros(h.shape, h.dtype), out=h)
+            np.maximum(h, 0, out=h)
         outputs: np.ndarray = self.weights[-1].T @ h.T
         outputs += self.biases[-1][:, None]
         outputs = outputs.reshape(len(outputs), len(mean), samples)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like
 
 __all__ = ["LogVariance"]
 
@@ -26,19 +25,11 @@ class LogVariance:
         """(n, features + 2) what it is linear in, from what is known (n, features) and means (n,)."""
         return np.column_stack([known.astype(np.float64), mean, mean**2])
 
-    def __call__(self, known: Array, mean: Array) -> Array:
+    def __call__(self, known: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """(n,) from what is known (n, features) and standardised means (n,)."""
-        xp = array_namespace(mean)
-        weights = constant_like(self.weights, mean, dtype=mean.dtype)
-        slope, bend, constant = weights[-3], weights[-2], weights[-1]
-        told = xp.astype(known, mean.dtype) @ weights[:-3] + mean * (slope + mean * bend) + constant
-        return xp.clip(told, *self.limits.tolist())
-
-    def of_one(self, known: np.ndarray, mean: float) -> float:
-        """For a single case (features,)."""
-        slope, bend, constant = map(float, self.weights[-3:])
-        told = float(self.weights[:-3].dot(known)) + mean * (slope + mean * bend) + constant
-        return min(max(told, float(self.limits[0])), float(self.limits[1]))
+        slope, bend, constant = self.weights[-3:]
+        log_variance = known @ self.weights[:-3] + mean * (slope + mean * bend) + constant
+        return np.clip(log_variance, *self.limits)
 
     def checked(self, n_features: int) -> LogVariance:
         """Itself, if it fits so many features."""

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace
 from askless.core.state import State
 from askless.models.network import NetworkLike
-from askless.models.networked import build_network, or_else, softmax
+from askless.models.networked import build_network, softmax, with_blank
 
 __all__ = ["NetValue"]
 
@@ -24,7 +23,6 @@ class NetValue:
     regression it is a drop of the squared error, in the target's units squared.
     """
 
-    treats_alike = True
     informative = True  # scores are information, which can be weighed against prices
     noise = 0.2  # share of the best candidate's value: no low price makes up for a smaller one, which is mostly noise
 
@@ -43,17 +41,16 @@ class NetValue:
         self.first = first  # (features,) values where nothing is known
         self.squashed = squashed  # whether outputs went through a sigmoid (softplus), as in the first files
 
-    def score(self, state: State) -> Array:
+    def score(self, state: State) -> np.ndarray:
         """(n, features) the value of each question."""
-        return or_else(self.first, self._values(self.network.outputs(state), state), state)
+        return with_blank(self._values(self.network.outputs(state), state), self.first, state)
 
-    def _values(self, outputs: Array, state: State) -> Array:
-        xp = array_namespace(outputs)
-        above = xp.where(outputs > 0, outputs, xp.zeros_like(outputs))
+    def _values(self, outputs: np.ndarray, state: State) -> np.ndarray:
+        above = np.maximum(outputs, 0.0)
         if self.predictor is None:
-            tail = xp.log1p(xp.exp(-xp.abs(outputs))) if self.squashed else 0.0
-            return xp.astype(above + tail, xp.float64) * self.scale**2  # which single precision may not hold
-        share = 0.5 + 0.5 * xp.tanh(0.5 * outputs) if self.squashed else xp.minimum(above, xp.ones_like(above))
+            tail = np.log1p(np.exp(-np.abs(outputs))) if self.squashed else 0.0
+            return (above + tail).astype(np.float64) * self.scale**2  # which single precision may not hold
+        share = 0.5 + 0.5 * np.tanh(0.5 * outputs) if self.squashed else np.minimum(above, 1.0)
         return share * _entropy(softmax(self.predictor.outputs(state)))
 
     def config(self) -> dict[str, Any]:
@@ -89,9 +86,8 @@ class NetValue:
         return cls(network, predictor=predictor, scale=float(config["scale"]), first=first, squashed=squashed)
 
 
-def _entropy(chances: Array) -> Array:
+def _entropy(chances: np.ndarray) -> np.ndarray:
     """(..., 1) of probabilities (..., classes), in nats."""
-    xp = array_namespace(chances)
-    tiny = xp.finfo(chances.dtype).tiny
-    terms = chances * xp.log(xp.where(chances > tiny, chances, xp.full_like(chances, tiny)))
-    return -xp.sum(terms, axis=-1, keepdims=True)
+    terms = chances * np.log(np.maximum(chances, np.finfo(chances.dtype).tiny))
+    entropy: np.ndarray = -terms.sum(axis=-1, keepdims=True)
+    return entropy

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from askless.core import Grid
-from askless.core.state import Answer, State
+from askless.core.state import State
 from askless.models import ConvNetwork, NetworkLike
 from askless.nn.base import MaskedNet, PolicyPredictor
 from askless.nn.products import sixteen_bits
@@ -183,20 +183,10 @@ class LiveConv:
         self.net = net
 
     def outputs(self, state: State) -> np.ndarray:
-        """(n, outputs), or (outputs,) for a single case."""
-        parts = [self.net.headed(part) for part in self._of(state)]
-        return _alone(torch.cat(parts).float().cpu().numpy(), state)
-
-    def _of(self, state: State) -> list[Tensor]:
-        """The trunk's maps, which the state's memo keeps: another network may stand on the same trunk."""
-        if self.net.trunk not in state.memo:
-            state.memo[self.net.trunk] = self._maps(state.x, state.known)
-        maps: list[Tensor] = state.memo[self.net.trunk]
-        return maps
-
-    def _maps(self, x: np.ndarray, known: np.ndarray) -> list[Tensor]:
-        inputs = np.concatenate([x, known.astype(x.dtype)], axis=1)
-        return self.net.maps(torch.from_numpy(inputs))
+        """(n, outputs)."""
+        inputs = np.concatenate([state.x, state.known.astype(state.x.dtype)], axis=1)
+        parts = [self.net.headed(part) for part in self.net.maps(torch.from_numpy(inputs))]
+        return torch.cat(parts).float().cpu().numpy()
 
     @property
     def n_features(self) -> int:
@@ -215,7 +205,3 @@ class LiveConv:
     def arrays(self) -> dict[str, np.ndarray]:
         """Those of the exported network."""
         return self.net.network().arrays()
-
-
-def _alone(outputs: np.ndarray, state: State) -> np.ndarray:
-    return outputs[0] if type(state.told) is Answer or len(state) == 1 else outputs

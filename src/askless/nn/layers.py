@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from askless.core.arrays import cached_zeros
 from askless.nn.products import LayerProducts
 
 __all__ = ["Dropout", "Layers", "Pass", "Units"]
@@ -141,7 +140,7 @@ class Pass:
             h = h @ weight.T if exact else products.outputs()
             h += bias
             if i + 1 < len(self._layers):
-                np.fmax(h, cached_zeros(h.shape, h.dtype), out=h)
+                np.maximum(h, 0, out=h)
         self.outputs = torch.from_numpy(h)  # (b, outputs)
 
     def backward(self, gradient: Tensor) -> np.ndarray:

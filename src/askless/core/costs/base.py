@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like
 from askless.core.numbers import checked_number
 from askless.core.schema import Schema
 from askless.core.state import State
@@ -20,12 +19,11 @@ class CostModel(Protocol):
 
     In the state that it sees, `asked` is what was asked and paid for; what was known beforehand is in `known` only.
     A model whose prices are the same in every state may say `fixed = True`: an interview then looks them up once. One
-    whose prices are all the same may say `equal = True`: they then change no choice. One that treats cases in the
-    same state alike may say `treats_alike = True` (see `Policy`). One that names features has `bound(schema)`, which
+    whose prices are all the same may say `equal = True`: they then change no choice. One that names features has `bound(schema)`, which
     gives a model for the features of a schema.
     """
 
-    def prices(self, state: State) -> Array:
+    def prices(self, state: State) -> np.ndarray:
         """(n, features), the price of asking each feature next."""
         ...
 
@@ -43,7 +41,6 @@ def named_prices(prices: Mapping[Any, Any], schema: Schema, others: np.ndarray) 
     return row
 
 
-def broadcast_prices(row: np.ndarray, state: State) -> Array:
-    """(n, features), the same row for every case, in the library of the state."""
-    xp = array_namespace(state.x)
-    return xp.broadcast_to(constant_like(row, state.x, dtype=xp.float64)[None, :], state.asked.shape)
+def broadcast_prices(row: np.ndarray, state: State) -> np.ndarray:
+    """(n, features), the same row for every case."""
+    return np.broadcast_to(row, state.asked.shape)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like, to_numpy
 from askless.core.schema import Schema
 from askless.core.state import State
 from askless.exceptions import ParameterError
@@ -19,7 +18,7 @@ class Depends:
     """Prices as a function of what is known: `function(state)` gives (n, features), or (features,) for all cases.
 
     The state holds encoded columns `x`, and the masks `asked` (asked and paid for) and `known`, in the order of the
-    schema's features; numpy arrays, always. For use from Python: a function cannot be saved in a model file.
+    schema's features. For use from Python: a function cannot be saved in a model file.
 
     >>> def rising(state):  # each question costs one more than the one before
     ...     return np.broadcast_to(1.0 + state.asked.sum(axis=1, keepdims=True), state.asked.shape)
@@ -40,27 +39,25 @@ class Depends:
         bound._names = schema.names
         return bound
 
-    def prices(self, state: State) -> Array:
+    def prices(self, state: State) -> np.ndarray:
         """(n, features), checked each time."""
-        xp = array_namespace(state.x)
-        seen = State(to_numpy(state.x), to_numpy(state.asked), to_numpy(state.known))
-        given, shape = self.function(seen), tuple(state.asked.shape)
+        given, shape = self.function(state), state.asked.shape
         try:
-            prices = constant_like(np.array(given, dtype=np.float64), state.x)
+            prices = np.array(given, dtype=np.float64)
         except (TypeError, ValueError):
             raise ParameterError(
                 f"the function gives a {type(given).__name__}; it must give an array of prices of shape {shape} or "
                 f"{shape[1:]}"
             ) from None
-        if tuple(prices.shape) not in (shape, shape[1:]):
+        if prices.shape not in (shape, shape[1:]):
             raise ParameterError(
-                f"the function gives prices of shape {tuple(prices.shape)} for a state of shape {shape}"
+                f"the function gives prices of shape {prices.shape} for a state of shape {shape}"
             )
-        prices = xp.broadcast_to(prices, shape)
-        bad = ~(xp.isfinite(prices) & (prices >= 0))
-        if bool(xp.any(bad)):
-            place = int(xp.argmax(xp.astype(xp.any(bad, axis=0), xp.int64)))
-            case = int(xp.argmax(xp.astype(bad[:, place], xp.int64)))
+        prices = np.broadcast_to(prices, shape)
+        bad = ~(np.isfinite(prices) & (prices >= 0))
+        if bad.any():
+            place = int(bad.any(axis=0).argmax())
+            case = int(bad[:, place].argmax())
             name = place if self._names is None else self._names[place]
             price = float(prices[case, place])
             raise ParameterError(f"the cost of {name!r} is {price!r}; it must be a number of at least 0")

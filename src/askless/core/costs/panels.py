@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like
 from askless.core.costs.base import broadcast_prices, checked_price, named_prices
 from askless.core.schema import Schema
 from askless.core.state import State
@@ -28,8 +27,6 @@ class Panels:
     >>> costs.prices(State(np.zeros((2, 3)), asked, asked)).tolist()
     [[1.0, 7.27, 5.2], [1.0, 5.17, 3.1]]
     """
-
-    treats_alike = True
 
     def __init__(self, prices: Mapping[str, float], panels: Mapping[str, Mapping[str, float]]) -> None:
         self.by_name = {str(name): checked_price(name, price) for name, price in prices.items()}
@@ -74,14 +71,12 @@ class Panels:
         }
         return Panels(own, panels)
 
-    def prices(self, state: State) -> Array:
+    def prices(self, state: State) -> np.ndarray:
         """(n, features), given which panels are open."""
         if self._own is None:
             raise ParameterError("these panels name features of no schema yet; use `cost_model` or `bound`")
-        xp = array_namespace(state.x)
-        asked = xp.astype(state.asked, xp.float64)
-        opened = asked @ constant_like(self._within, state.x, dtype=xp.float64) > 0.5  # (n, features)
-        return xp.where(opened, broadcast_prices(self._less, state), broadcast_prices(self._own, state))
+        opened = state.asked @ self._within > 0.5  # (n, features)
+        return np.where(opened, broadcast_prices(self._less, state), broadcast_prices(self._own, state))
 
     # Files
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.arrays import Array
 from askless.core.costs.base import broadcast_prices, checked_price, named_prices
 from askless.core.schema import Schema
 from askless.core.state import State
@@ -23,7 +22,6 @@ class PerFeature:
     [0.0, 1.0, 90.0]
     """
 
-    treats_alike = True
     fixed = True
 
     def __init__(self, prices: Mapping[str, float] | np.ndarray | Sequence[float]) -> None:
@@ -45,7 +43,7 @@ class PerFeature:
             raise ParameterError(f"there are {len(self.by_feature)} prices for {len(schema)} features")
         return self
 
-    def prices(self, state: State) -> Array:
+    def prices(self, state: State) -> np.ndarray:
         """(n, features), the same row for every case."""
         return broadcast_prices(self.by_feature, state)
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from askless.core.arrays import Array, array_namespace
+import numpy as np
+
 from askless.core.progress import Progress
 from askless.exceptions import ParameterError
 
@@ -34,8 +35,7 @@ class StoppingRule(Protocol):
 
     A rule may also have `closes(progress)`, (n, features) bool: which features must not be asked any more. A case
     stops when all that was open is closed. It may have `otherwise`, a text that the reasons of cases that it did not
-    stop end with. It may say `treats_alike = True`: cases in the same state stop alike (see `Policy`). And one that
-    says `promises = True` counts all cases that it would stop as its own: it goes before all others. A rule that is
+    stop end with. One that says `promises = True` counts all cases that it would stop as its own: it goes before all others. A rule that is
     not for every model has `check(task, stored, informative)`, which raises an error before anything is trained.
     """
 
@@ -44,7 +44,7 @@ class StoppingRule(Protocol):
         """Why a case stopped."""
         ...
 
-    def stops(self, progress: Progress) -> Array:
+    def stops(self, progress: Progress) -> np.ndarray:
         """(n,) bool."""
         ...
 
@@ -65,7 +65,7 @@ class Rule(ABC):
         """Why a case stopped."""
 
     @abstractmethod
-    def stops(self, progress: Progress) -> Array:
+    def stops(self, progress: Progress) -> np.ndarray:
         """(n,) bool."""
 
     def __and__(self, other: StoppingRule) -> AllOf:
@@ -142,12 +142,11 @@ def makes_promise(rule: StoppingRule) -> bool:
     return bool(getattr(rule, "promises", False))
 
 
-def closing(rule: StoppingRule, progress: Progress) -> Array:
+def closing(rule: StoppingRule, progress: Progress) -> np.ndarray:
     """(n, features) bool: what the rule does not let be asked."""
     if hasattr(rule, "closes"):
         return rule.closes(progress)
-    xp = array_namespace(progress.state.asked)
-    return xp.broadcast_to(rule.stops(progress)[:, None], progress.state.asked.shape)
+    return np.broadcast_to(rule.stops(progress)[:, None], progress.state.asked.shape)
 
 
 def stop_reason(rules: Sequence[StoppingRule], fired: int) -> str:

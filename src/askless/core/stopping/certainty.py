@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from askless.core.arrays import Array, array_namespace
+import numpy as np
+
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.core.stopping.base import Rule
@@ -19,7 +20,6 @@ class Confidence(Rule):
 
     probability: float
     task = "classification"
-    treats_alike = True
 
     def __post_init__(self) -> None:
         checked = checked_number(self.probability, "the confidence", low=0, high=1)
@@ -30,12 +30,12 @@ class Confidence(Rule):
         """The confidence that was reached."""
         return f"confidence of {self.probability:g} reached"
 
-    def stops(self, progress: Progress) -> Array:
+    def stops(self, progress: Progress) -> np.ndarray:
         """True once the top class is likely enough."""
         if progress.prediction.shape[1] < 2:
             raise ParameterError("Confidence is for classes; a regression takes Spread(sd)")
-        xp = array_namespace(progress.prediction)
-        return xp.max(progress.prediction, axis=1) >= self.probability
+        stops: np.ndarray = progress.prediction.max(axis=1) >= self.probability
+        return stops
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,6 @@ class Spread(Rule):
 
     sd: float
     task = "regression"
-    treats_alike = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sd", checked_number(self.sd, "the standard deviation", low=0))
@@ -54,7 +53,7 @@ class Spread(Rule):
         """The standard deviation that was reached."""
         return f"standard deviation of {self.sd:g} reached"
 
-    def stops(self, progress: Progress) -> Array:
+    def stops(self, progress: Progress) -> np.ndarray:
         """True once the prediction is narrow enough."""
         if progress.spread is None:
             raise ParameterError("Spread needs a predicted standard deviation, which this predictor does not give")

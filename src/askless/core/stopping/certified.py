@@ -18,7 +18,6 @@ from math import exp, lgamma, log, log1p
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.core.stopping.base import Rule, StoppingRule
@@ -50,7 +49,6 @@ class Certified(Rule):
     within: int | None = None  # questions; a case that becomes sure later was not tested
     manner: tuple[str, ...] = ()  # how the cases were asked, where it was not as the model asks by itself
     task = "classification"
-    treats_alike = True
     promises = True
 
     def __post_init__(self) -> None:
@@ -76,15 +74,14 @@ class Certified(Rule):
         """What is said of a case that it did not stop."""
         return f"abstains: not sure enough for at most {self.risk:.3g} wrong"
 
-    def stops(self, progress: Progress) -> Array:
+    def stops(self, progress: Progress) -> np.ndarray:
         """True once the top class is likely enough."""
         if not self.cases:
             raise ParameterError(
                 "Certified has no threshold yet: give it to fit, which holds out rows for it, or use "
                 "model.certify(X, y) and the rule that it returns"
             )
-        xp = array_namespace(progress.prediction)
-        sure = xp.max(progress.prediction, axis=1) >= (2.0 if self.threshold is None else self.threshold)
+        sure: np.ndarray = progress.prediction.max(axis=1) >= (2.0 if self.threshold is None else self.threshold)
         return sure if self.within is None else sure & (progress.count <= self.within)
 
 

@@ -7,10 +7,10 @@ from functools import reduce
 from operator import and_, or_
 from typing import Any, ClassVar
 
-from askless.core.arrays import Array, array_namespace
+import numpy as np
+
 from askless.core.progress import Progress
 from askless.core.stopping.base import Rule, StoppingRule, checked_rule, closing, makes_promise
-from askless.core.twins import all_treat_alike
 from askless.exceptions import ParameterError
 
 __all__ = ["AllOf", "AnyOf"]
@@ -34,19 +34,14 @@ class _Combined(Rule):
         """Those of its rules."""
         return f" {self.word} ".join(rule.reason for rule in self.rules)
 
-    @property
-    def treats_alike(self) -> bool:
-        """If all of its rules do."""
-        return all_treat_alike(*self.rules)
-
-    def closes(self, progress: Progress) -> Array:
+    def closes(self, progress: Progress) -> np.ndarray:
         """(n, features) what all of its rules close, or any of them."""
         return reduce(and_ if self.word == "and" else or_, (closing(rule, progress) for rule in self.rules))
 
-    def stops(self, progress: Progress) -> Array:
+    def stops(self, progress: Progress) -> np.ndarray:
         """(n,) True where everything open is closed."""
-        xp = array_namespace(progress.state.asked)
-        return ~xp.any(progress.open & ~self.closes(progress), axis=1)
+        left: np.ndarray = (progress.open & ~self.closes(progress)).any(axis=1)
+        return ~left
 
     def config(self) -> dict[str, Any]:
         """Its rules, as a model file holds them."""

@@ -29,7 +29,6 @@ class DecisionStable(Rule):
     chance: float = 0.05
     tolerance: float | None = None
     draws: int = 64
-    treats_alike = True
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from askless.core.arrays import Array, array_namespace
+import numpy as np
+
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.core.stopping.base import Rule, called
@@ -22,7 +23,6 @@ class InformationPerCost(Rule):
     """
 
     threshold: float
-    treats_alike = True
 
     def __post_init__(self) -> None:
         checked = checked_number(self.threshold, "the information per cost", low=0)
@@ -41,10 +41,10 @@ class InformationPerCost(Rule):
                 "no unit (auto may choose such a method)"
             )
 
-    def stops(self, progress: Progress) -> Array:
+    def stops(self, progress: Progress) -> np.ndarray:
         """True once every open question, of which there are some, is worth less than its price."""
         self.check("any", stored=False, informative=progress.who.informative)
-        xp = array_namespace(progress.scores)
-        prices = xp.astype(progress.prices, progress.scores.dtype, copy=False)
+        prices = progress.prices.astype(progress.scores.dtype, copy=False)
         enough = (progress.scores > 0) & (progress.scores >= self.threshold * prices) & progress.open
-        return xp.any(progress.open, axis=1) & ~xp.any(enough, axis=1)
+        stops: np.ndarray = progress.open.any(axis=1) & ~enough.any(axis=1)
+        return stops
