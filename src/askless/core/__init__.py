@@ -1,10 +1,5 @@
-"""The pure core: no training, files or network, and no torch.
+"""The pure core, in numpy: no training, files or network, and no torch."""
 
-Roll-outs, choices, prices and rules follow the array API standard. Interviews, and what imagines answers (batches,
-`DecisionStable`), are for numpy.
-"""
-
-from askless.core.arrays import Array
 from askless.core.candidates import Candidate
 from askless.core.choice import decide, weigh
 from askless.core.costs import CostModel, Costs, Depends, Panels, PerFeature, Uniform, cost_model
@@ -24,7 +19,6 @@ from askless.core.trajectory import Trajectory
 __all__ = [
     "NOTHING_LEFT",
     "AnswerCodec",
-    "Array",
     "Asker",
     "Candidate",
     "Cases",

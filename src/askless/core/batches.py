@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from askless.core.arrays import Array
-from askless.core.choice import close, narrowed, pick_best, ranked_scores, weighed
+from askless.core.choice import narrowed, pick_best, ranked_scores, weighed
 from askless.core.progress import Asker, Progress
 from askless.core.reference import Reference
 from askless.core.state import State
@@ -18,7 +17,7 @@ from askless.exceptions import ParameterError
 
 __all__ = ["Member", "choose_batch"]
 
-Member = tuple[Array, Array]
+Member = tuple[np.ndarray, np.ndarray]
 """A question for each case: the feature (n,), -1 for none, and what it costs (n,)."""
 
 WORLDS = 32  # imagined rows of answers for each case
@@ -37,29 +36,39 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
     """
     if any(makes_promise(rule) for rule in rules):
         raise ParameterError(
-            "a rule is certified for questions one at a time: it cannot look at each answer of a batch"
+            "not_supported",
+            "a certified rule is for questions one at a time; it cannot be used with batches",
+            name="stopping",
         )
-    ceiling, fired = narrowed(progress, rules)
-    ceiling = np.array(ceiling)  # a copy: members are closed below
+    allowed, fired = narrowed(progress, rules)
+    allowed = allowed.copy()  # members are taken out below
     reference, schema = progress.who.reference, progress.who.schema
     if reference is None:
-        raise ParameterError("a batch is chosen with imagined answers from stored rows, and this model has none")
-    ceiling[reference.repeats(np.asarray(progress.state.known), schema)] = -np.inf
+        raise ParameterError(
+            "not_supported",
+            "batches are chosen with answers from stored rows, and this model has none",
+            name="batch",
+        )
+    allowed &= ~reference.repeats(progress.state.known, schema)
     members: list[Member] = []
     state, count, spent = progress.state, progress.count, progress.spent
     chosen = np.zeros(state.asked.shape, dtype=bool)
     while len(members) < size:
-        asked = np.asarray(state.asked) | chosen
         planned = replace(
-            progress, state=State(state.x, asked, state.known), count=count, spent=spent, ceiling=ceiling.copy()
+            progress,
+            state=State(state.x, state.asked | chosen, state.known),
+            count=count,
+            spent=spent,
+            allowed=allowed.copy(),
+            computed={},
         )
         if members:
             inside, _ = narrowed(replace(planned, asker=replace(progress.who, precedence=None)), rules)
             ended = members[-1][0] < 0  # a case that has no next one has none after it
-            inside = np.where(ended[:, None], -np.inf, inside)
+            inside &= ~ended[:, None]
         else:
-            inside, planned = ceiling, progress
-        if not (inside > 0).any():
+            inside, planned = allowed, progress
+        if not inside.any():
             break
         scores = (
             _expected(progress, reference, planned, chosen, inside) if members else ranked_scores(progress, inside)
@@ -69,24 +78,22 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
         price = planned.price_of(pick)
         count, spent = count + asks, spent + price
         chosen[np.flatnonzero(asks), pick[asks]] = True
-        ceiling = close(ceiling, pick)
-        ceiling[reference.repeats(chosen, schema)] = -np.inf
+        allowed &= ~(chosen | reference.repeats(chosen, schema))
         members.append((pick, price))
     return members, fired
 
 
 def _expected(
-    progress: Progress, reference: Reference, planned: Progress, chosen: np.ndarray, ceiling: np.ndarray
+    progress: Progress, reference: Reference, planned: Progress, chosen: np.ndarray, allowed: np.ndarray
 ) -> np.ndarray:
     """(n, features) scores after the features chosen so far, averaged over imagined answers to them."""
     who = progress.who
-    rows = reference.draw(np.asarray(progress.prediction), progress.spread, WORLDS)
+    rows = reference.draw(progress.prediction, progress.spread, WORLDS)
     means = []
     for start in range(0, len(progress.state), CASES_AT_ONCE):
         part = slice(start, start + CASES_AT_ONCE)
-        state = State(progress.state.x[part], progress.state.asked[part], progress.state.known[part])
-        means.append(_in_worlds(who, reference, state, rows[part], chosen[part], ceiling[part] > 0))
-    return np.asarray(weighed(np.concatenate(means), planned, ceiling))
+        means.append(_in_worlds(who, reference, progress.state[part], rows[part], chosen[part], allowed[part]))
+    return weighed(np.concatenate(means), planned, allowed)
 
 
 def _in_worlds(

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from askless.core.arrays import Array
-from askless.core.choice import ceiling_of, narrowed, ranked_scores
+from askless.core.choice import narrowed, ranked_scores
 from askless.core.progress import Asker, Progress
 from askless.core.schema import Schema
 from askless.core.state import Cases, State
@@ -31,13 +30,13 @@ class Candidate:
 class Ranking:
     """What the choice of the next question of a single case went by."""
 
-    ceiling: np.ndarray  # (features,) infinity where a feature may be asked, else minus infinity
+    allowed: np.ndarray  # (features,) bool: what may be asked
     scores: np.ndarray  # (features,) after prices had their say
     information: np.ndarray | None  # (features,) the policy's own scores, where they are information
 
     def order(self) -> list[int]:
         """The features that may be asked, the best first; NaN counts as the lowest score."""
-        places = np.flatnonzero(self.ceiling > 0)
+        places = np.flatnonzero(self.allowed)
         best_first: list[int] = places[(-np.fmax(self.scores[places], -np.inf)).argsort(kind="stable")].tolist()
         return best_first
 
@@ -48,27 +47,27 @@ class Ranking:
         return tuple(Candidate(names[i], scores[i], None if told is None else told[i], prices[i]) for i in order)
 
 
-def ranking_of(progress: Progress, ceiling: Array) -> Ranking:
-    """What a single case may be asked below a ceiling (1, features), and how much each is worth."""
-    scores = np.asarray(ranked_scores(progress, ceiling))[0]
-    return Ranking(ceiling[0], scores, np.asarray(progress.scores)[0] if progress.who.informative else None)
+def ranking_of(progress: Progress, allowed: np.ndarray) -> Ranking:
+    """The scores of what may be asked (1, features) of a single case."""
+    scores = ranked_scores(progress, allowed)[0]
+    return Ranking(allowed[0], scores, progress.scores[0] if progress.who.informative else None)
 
 
 def candidates_of(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[Candidate, ...]:
     """What may be asked next of a single case, the best first; empty where a rule stops it."""
-    ceiling, _ = narrowed(progress, rules)
-    if not (ceiling > 0).any():
+    allowed, _ = narrowed(progress, rules)
+    if not allowed.any():
         return ()
-    ranking = ranking_of(progress, ceiling)
-    return ranking.candidates(ranking.order(), progress.who.schema, np.asarray(progress.prices)[0].tolist())
+    ranking = ranking_of(progress, allowed)
+    return ranking.candidates(ranking.order(), progress.who.schema, progress.prices[0].tolist())
 
 
 def candidates_after(
     asker: Asker,
     rules: Sequence[StoppingRule],
     case: Cases,
-    can_ask: Array,  # (1, features) bool
-    known: Array,  # (1, features) bool: there from the start
+    can_ask: np.ndarray,  # (1, features) bool
+    known: np.ndarray,  # (1, features) bool: there from the start
     order: Sequence[int],
 ) -> tuple[Candidate, ...]:
     """The candidates for a single case after the questions `order`."""
@@ -78,7 +77,7 @@ def candidates_after(
         pick = np.array([feature])
         spent = progress.spent + progress.prices[:, feature]
         state = progress.state.after(pick, case, asker.schema)
-        progress = replace(progress, state=state, count=progress.count + 1, spent=spent)
-    ceiling = ceiling_of(can_ask & ~progress.state.asked, progress.state.x)
+        progress = replace(progress, state=state, count=progress.count + 1, spent=spent, computed={})
+    allowed = can_ask & ~progress.state.asked
     prediction = asker.predictor.predict(progress.state)
-    return candidates_of(replace(progress, prediction=prediction, ceiling=ceiling), rules)
+    return candidates_of(replace(progress, prediction=prediction, allowed=allowed, computed={}), rules)

@@ -13,18 +13,38 @@ from askless.core.progress import Progress
 from askless.core.stopping import StoppingRule
 from askless.exceptions import ParameterError
 
-__all__ = ["decide", "narrowed", "pick_best", "ranked_scores", "weigh", "weighed"]
+__all__ = ["decide", "narrowed", "pick_best", "ranked_scores", "weigh", "weighed", "without"]
 
 FREE_NOISE = 0.01  # free features need to exceed only this share of the best candidate's information
 FREE = 1e-12  # stands for a price of nothing, so that free features come first and the best of them before others
 
 
-def decide(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[np.ndarray, np.ndarray]:
-    """Which feature to ask next of each case, and which rule stopped it: (n,) each, -1 for none."""
+def decide(
+    progress: Progress, rules: Sequence[StoppingRule], postponed: Sequence[int] = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which feature to ask next of each case, and which rule stopped it: (n,) each, -1 for none.
+
+    Features that were `postponed` wait until nothing else is left, and come back in that order.
+    """
     allowed, fired = narrowed(progress, rules)
     if not allowed.any():
         return np.full_like(fired, -1), fired
-    return pick_best(ranked_scores(progress, allowed), allowed), fired
+    others = without(allowed, postponed)
+    pick = pick_best(ranked_scores(progress, others), others) if others.any() else np.full_like(fired, -1)
+    if len(postponed):
+        turn = np.full(allowed.shape, -np.inf)
+        turn[:, list(postponed)] = -np.arange(len(postponed))
+        pick = np.where(pick >= 0, pick, pick_best(turn, allowed))
+    return pick, fired
+
+
+def without(allowed: np.ndarray, features: Sequence[int]) -> np.ndarray:
+    """What is allowed (n, features) without some features."""
+    if not len(features):
+        return allowed
+    rest = allowed.copy()
+    rest[:, list(features)] = False
+    return rest
 
 
 def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[np.ndarray, np.ndarray]:
@@ -37,15 +57,20 @@ def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[np.ndar
     for i, rule in enumerate(rules):
         closes = getattr(rule, "closes", None)
         if closes is None:
-            stops = np.asarray(rule.stops(progress.below(allowed)))
+            stops = np.asarray(rule.stops(progress.narrowed(allowed)))
             if stops.shape != fired.shape:
                 raise ParameterError(
-                    f"{rule!r}: stops gives an array of shape {stops.shape}; it must be {fired.shape}, one boolean for each case"
+                    "wrong_shape",
+                    f"{rule!r}: `stops` must return one boolean for each case, an array of shape {fired.shape}, not "
+                    f"{stops.shape}",
+                    name="stops",
+                    shape=stops.shape,
+                    expected=fired.shape,
                 )
             allowed = allowed & ~stops[:, None]
         else:
             left = allowed.any(axis=1)
-            allowed = allowed & ~closes(progress.below(allowed))
+            allowed = allowed & ~closes(progress.narrowed(allowed))
             stops = left & ~allowed.any(axis=1)
         fired[stops & (fired < 0)] = i
     return allowed, fired
@@ -82,7 +107,6 @@ def weigh(information: np.ndarray, prices: np.ndarray, allowed: np.ndarray, nois
 
 def pick_best(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """(n,) the allowed feature with the highest score; -1 where none is allowed. NaN counts as the lowest score."""
-    lowest = np.finfo(scores.dtype).min
-    numbers = np.fmax(scores, lowest)  # NaN and minus infinity become the lowest number
+    numbers = np.fmax(scores, np.finfo(np.float32).min)  # NaN and minus infinity become the lowest number
     pick = np.where(allowed, numbers, -np.inf).argmax(axis=1)
     return np.where(allowed.any(axis=1), pick, -1)

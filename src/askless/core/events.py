@@ -8,9 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from askless.core.candidates import Ranking
+from askless.core.progress import Progress
 from askless.core.schema import Question
-from askless.core.state import State
 
 __all__ = ["AnswerCodec", "Event", "Moment", "Question", "last_said"]
 
@@ -40,21 +39,13 @@ def last_said(history: Iterable[Event], feature: str) -> Any:
     return values[-1] if values else None
 
 
-@dataclass(slots=True)
+@dataclass
 class Moment:
     """The interview between two events; `undo` goes back to the moment before."""
 
-    state: State  # a batch of one
-    output: np.ndarray  # (1, outputs) the prediction
-    count: int
-    spent: float
-    ceiling: np.ndarray  # (features,) infinity where a feature may be asked, else minus infinity
-    left: int  # how many may be asked
+    progress: Progress  # of a batch of one case
     postponed: tuple[int, ...]
-    given: tuple[int, ...]  # what was told without being asked, and not paid for
     happened: tuple[str, int, Any, float]  # action, feature, value and cost of the event that led here
-    pick: int = -1  # what to ask now
-    fired: int = -1  # the rule that stopped the interview
-    scores: np.ndarray | None = None  # (features,) of the policy, where they were computed alone
+    void: str = ""  # why a certified rule is not used any more
     between: tuple[Moment, ...] = ()  # of events that were recorded together with the last, the oldest first
-    ranking: Ranking | None = None  # what the pick was chosen by; made when somebody looks, where scores say it all
+    decision: tuple[int, int] | None = None  # what to ask and which rule stopped, -1 for none; computed once

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 import numpy as np
 
 from askless.core.batches import choose_batch
-from askless.core.candidates import Candidate, Ranking, ranking_of
-from askless.core.choice import ceiling_of, choose, narrowed, pick_best
+from askless.core.candidates import Candidate, ranking_of
+from askless.core.choice import decide, narrowed, without
 from askless.core.events import AnswerCodec, Event, Moment, Question
 from askless.core.numbers import is_whole
 from askless.core.progress import Asker, Progress
 from askless.core.protocols import refuse_truth
 from askless.core.state import State
-from askless.core.stopping import MaxFeatures, StoppingRule, as_rules, stop_reason
+from askless.core.stopping import StoppingRule, as_rules, stop_reason
+from askless.core.stopping.base import makes_promise
+from askless.core.stopping.certified import not_used
 from askless.exceptions import InterviewError
 
 __all__ = ["Interview"]
-
-NO_OUTPUT = np.empty((1, 0))  # until somebody predicts
 
 
 class Interview:
@@ -43,34 +42,23 @@ class Interview:
         unavailable: Iterable[str] = (),
     ) -> None:
         refuse_truth(asker.policy)
-        known = _checked_known(known)
-        _check_unavailable(unavailable)
+        known = checked_known(known)
+        check_unavailable(unavailable)
         self._asker, self._codec = asker, codec
-        self._policy, self._predictor, self._schema = asker.policy, asker.predictor, asker.schema
-        self._rules, self._describe = as_rules(stopping), describe
-        # With limits on the number only, and prices that change nothing, there is a much faster way to decide.
-        plain = all(type(rule) is MaxFeatures for rule in self._rules)
-        self._limits = (
-            [rule.limit for rule in self._rules if type(rule) is MaxFeatures]
-            if plain and asker.precedence is None and not asker.weighs
-            else None
-        )
-        self._most = min(self._limits or (), default=inf)
-        self._both = None if self._limits is None else asker.both
-        allowed = np.ones(len(asker.schema), dtype=bool)
+        self._schema, self._rules, self._describe = asker.schema, as_rules(stopping), describe
+        self._promises = any(map(makes_promise, self._rules))
+        allowed = np.ones((1, len(asker.schema)), dtype=bool)
         for name in unavailable:
-            allowed[asker.schema.index(name)] = False
-        nothing = np.zeros((1, len(asker.schema)), dtype=bool)
-        empty = State(np.zeros((1, asker.schema.n_columns), dtype=np.float32), nothing, nothing)
-        fixed = getattr(asker.costs, "fixed", False)
-        self._fixed = asker.costs.prices(empty)[0].tolist() if fixed else None
-        ceiling, left, happened = ceiling_of(allowed, empty.x), int(allowed.sum()), ("", -1, None, 0.0)
+            allowed[0, asker.schema.index(name)] = False
+        state = State.empty(1, asker.schema)
+        given = np.zeros_like(allowed)  # known, but not asked for
+        prediction = asker.predictor.predict(state)
+        nothing = Progress(state, np.zeros(1, dtype=np.int64), np.zeros(1), prediction, asker, allowed, given)
         self._past: list[Moment] = []
-        self._now = Moment(empty, NO_OUTPUT, 0, 0.0, ceiling, left, (), (), happened)
-        self._predict(self._now)
-        self._decide(self._now)
+        self._now = Moment(nothing, (), ("", -1, None, 0.0))
         for name, value in known.items():
-            self.tell(name, value)
+            index = asker.schema.index(name)
+            self._advance("tell", index, codec.encode_answer(index, value), value, None)
         self._given = len(self._past)  # moments that cannot be undone
 
     # What a caller reads
@@ -78,8 +66,8 @@ class Interview:
     @property
     def question(self) -> Question | None:
         """The next question; None when the interview is done."""
-        pick = self._now.pick
-        return None if pick < 0 else self._schema.question(pick, self._prices(self._now)[pick])
+        pick, _ = self._decision(self._now)
+        return None if pick < 0 else self._schema.question(pick, self._price(self._now, pick))
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -97,42 +85,44 @@ class Interview:
     def leading(self, most: int | None) -> tuple[Candidate, ...]:
         """The first so many of the `candidates`."""
         now = self._now
-        if now.pick < 0:
+        pick, _ = self._decision(now)
+        if pick < 0:
             return ()
-        ranking = now.ranking = now.ranking or self._ranking(now)
-        order = ranking.order()
-        if order[0] != now.pick:  # what was postponed comes back in its own order
-            order.remove(now.pick)
-            order.insert(0, now.pick)
-        return ranking.candidates(order[:most], self._schema, self._prices(now))
+        allowed, _ = narrowed(now.progress, self._rules_of(now))
+        others = without(allowed, now.postponed)
+        ranking = ranking_of(now.progress, others if others.any() else allowed)
+        order = [pick, *(index for index in ranking.order() if index != pick)]
+        return ranking.candidates(order[:most], self._schema, now.progress.prices[0].tolist())
 
     def batch(self, size: int) -> tuple[Question, ...]:
         """The best features to ask at once, chosen together; `answers` takes the answers. Empty when done."""
         if not is_whole(size) or size < 1:
-            raise InterviewError(f"the size of a batch is {size!r}; it must be an integer of at least 1")
+            raise InterviewError(
+                "out_of_range", f"size must be an integer of at least 1, not {size!r}", name="size", value=size, low=1
+            )
         question = self.question
         if question is None or size == 1:
             return () if question is None else (question,)
-        progress = self._progress(self._now, self._without_postponed(self._now))
-        members, _ = choose_batch(progress, self._rules, int(size))
+        progress = self._now.progress.narrowed(without(self._now.progress.open, self._now.postponed))
+        members, _ = choose_batch(progress, not_used(self.rules, "features were asked in batches"), int(size))
         questions = tuple(self._schema.question(int(pick[0]), float(price[0])) for pick, price in members)
         return questions or (question,)  # where all that is left was postponed, or repeats what is known
 
     @property
     def prediction(self) -> dict[Any, float]:
         """{class: probability}, or {"mean": .., "sd": ..}, from what is known so far."""
-        now = self._now
-        return self._describe(now.output, now.state)
+        now = self._now.progress
+        return self._describe(now.prediction, now.state)
 
     @property
     def done(self) -> bool:
         """Whether there is no further question."""
-        return self._now.pick < 0
+        return self._decision(self._now)[0] < 0
 
     @property
     def stop_reason(self) -> str | None:
         """Why there is no further question; None while there is one."""
-        return stop_reason(self._rules, self._now.fired) if self.done else None
+        return stop_reason(self.rules, self._decision(self._now)[1]) if self.done else None
 
     @property
     def history(self) -> tuple[Event, ...]:
@@ -142,17 +132,17 @@ class Interview:
     @property
     def count(self) -> int:
         """How many questions were asked so far."""
-        return self._now.count
+        return int(self._now.progress.count[0])
 
     @property
     def rules(self) -> tuple[StoppingRule, ...]:
         """What stops the interview; the first rule to fire gives the reason."""
-        return self._rules
+        return self._rules_of(self._now)
 
     @property
     def cost(self) -> float:
         """What the questions asked so far cost."""
-        return self._now.spent
+        return float(self._now.progress.spent[0])
 
     # What a caller does
 
@@ -161,7 +151,7 @@ class Interview:
         index = self._asked()
         columns = self._codec.encode_answer(index, value)
         action = "unknown" if columns is None else "answer"  # a category that training has not seen tells nothing
-        self._advance(action, index, columns, value, self._prices(self._now)[index])
+        self._advance(action, index, columns, value, self._price(self._now, index))
 
     def answers(self, values: Mapping[str, Any]) -> None:
         """Answer several features by name, such as those of a `batch`; None is unknown. Each is asked and paid.
@@ -170,37 +160,47 @@ class Interview:
         cannot be asked, or its value is not one.
         """
         if not isinstance(values, Mapping):
-            raise InterviewError(f"the answers are {values!r}; give a mapping from features to values")
+            raise InterviewError(
+                "wrong_type",
+                f"answers must be a mapping from features to values, not {values!r}",
+                name="values",
+                value=values,
+            )
         encoded = []
         for name, value in values.items():
             index = self._open(name)
             encoded.append((index, None if value is None else self._codec.encode_answer(index, value), value))
         prices = self._prices_together([index for index, _, _ in encoded])
+        together = f"{len(encoded)} features were answered together" if len(encoded) > 1 else ""
         for (index, columns, value), price in zip(encoded, prices, strict=True):
-            self._advance("unknown" if columns is None else "answer", index, columns, value, price)
+            void = together or self._out_of_turn(self._now, index)
+            self._advance("unknown" if columns is None else "answer", index, columns, value, price, void)
 
     def unknown(self) -> None:
         """The answer cannot be had: the question counts and is not asked again, and nothing is learned."""
         index = self._asked()
-        self._advance("unknown", index, None, None, self._prices(self._now)[index])
+        self._advance("unknown", index, None, None, self._price(self._now, index))
 
     def later(self, name: str | None = None) -> None:
         """Postpone the question, or the feature of that name, until nothing else is left to ask."""
         index, now = self._asked() if name is None else self._open(name), self._now
         postponed = (*(i for i in now.postponed if i != index), index)
         happened = ("later", index, None, 0.0)
-        same = now.state, now.output, now.count, now.spent, now.ceiling, now.left
-        self._enter(Moment(*same, postponed, now.given, happened, scores=now.scores))
+        void = now.void or f"{self._schema.names[index]!r} was postponed"
+        self._enter(Moment(now.progress, postponed, happened, void))
 
     def tell(self, name: str, value: Any) -> None:
         """Record a value that was not asked for, or correct an earlier answer; it costs nothing."""
         index = self._schema.index(name)
-        self._advance("tell", index, self._codec.encode_answer(index, value), value, None)
+        void = (
+            f"{name!r} was {'corrected' if self._now.progress.state.asked[0, index] else 'told without being asked'}"
+        )
+        self._advance("tell", index, self._codec.encode_answer(index, value), value, None, void)
 
     def record(self, answers: Mapping[str, Any]) -> None:
         """Take over answers to questions that were put elsewhere, in the order given: they count and they cost.
 
-        None stands for "unknown". What to ask next is decided once, in the end, and `undo` takes all of them back.
+        None stands for "unknown". `undo` takes all of them back.
         What was asked before is refused.
         """
         events = [(self._schema.index(name), value) for name, value in answers.items()]
@@ -211,17 +211,22 @@ class Interview:
         }
         for index, _ in events:
             if index in asked:
-                raise InterviewError(f"{self._schema.names[index]!r} was asked before; `tell` corrects its answer")
+                name = self._schema.names[index]
+                raise InterviewError(
+                    "cannot_ask", f"{name!r} was asked before; correct its answer with `tell`", feature=name
+                )
         told = [None if value is None else self._codec.encode_answer(index, value) for index, value in events]
         if not events:
             return
         moments = [self._now]
         for (index, value), columns in zip(events, told, strict=True):
-            action, price = "unknown" if columns is None else "answer", self._prices(moments[-1])[index]
-            moments.append(self._after(moments[-1], action, index, columns, value, price))
+            before = moments[-1]
+            action, price = "unknown" if columns is None else "answer", self._price(before, index)
+            moments.append(
+                self._after(before, action, index, columns, value, price, self._out_of_turn(before, index))
+            )
         _, *between, last = moments
         last.between = tuple(between)
-        self._predict(last)
         self._enter(last)
 
     @property
@@ -232,7 +237,7 @@ class Interview:
     def undo(self) -> None:
         """Take back the last answer, unknown, later or tell."""
         if not self.can_undo:
-            raise InterviewError("there is nothing to undo")
+            raise InterviewError("nothing_to_undo", "there is nothing to undo")
         self._now = self._past.pop()
 
     def copy(self) -> Interview:
@@ -244,31 +249,50 @@ class Interview:
     # How it works
 
     def _asked(self) -> int:
-        pick = self._now.pick
+        pick, _ = self._decision(self._now)
         if pick < 0:
-            raise InterviewError(f"the interview is done ({self.stop_reason}); there is no question to answer")
+            raise InterviewError(
+                "interview_done",
+                f"the interview is done ({self.stop_reason}); there is no question to answer",
+                reason=self.stop_reason,
+            )
         return pick
+
+    def _rules_of(self, moment: Moment) -> tuple[StoppingRule, ...]:
+        return not_used(self._rules, moment.void) if moment.void else self._rules
+
+    def _decision(self, moment: Moment) -> tuple[int, int]:
+        """What to ask next, and which rule stopped the interview; -1 for none."""
+        if moment.decision is None:
+            pick, fired = decide(moment.progress, self._rules_of(moment), moment.postponed)
+            moment.decision = int(pick[0]), int(fired[0])
+        return moment.decision
+
+    def _out_of_turn(self, before: Moment, index: int) -> str:
+        """Why a certified rule is not used once this feature is asked; empty where it is the next question."""
+        if not self._promises:
+            return ""
+        pick, _ = self._decision(before)
+        if index == pick:
+            return ""
+        return f"{self._schema.names[index]!r} was asked " + (
+            "after the end" if pick < 0 else f"instead of {self._schema.names[pick]!r}"
+        )
 
     def _open(self, name: str) -> int:
         """The position of a feature that may still be asked."""
         index = self._schema.index(name)
-        if not self._now.ceiling[index] > 0.0:
-            raise InterviewError(f"{name!r} cannot be asked: it was asked before, or is unavailable; use tell")
+        if not self._now.progress.open[0, index]:
+            raise InterviewError(
+                "cannot_ask",
+                f"{name!r} cannot be asked: it was asked before or is unavailable; use `tell`",
+                feature=name,
+            )
         return index
 
-    def _prices(self, now: Moment) -> list[float]:
-        """(features,) the price of each feature, if it came next."""
-        prices: list[float] | None = self._fixed
-        return np.asarray(self._progress(now, now.ceiling).prices)[0].tolist() if prices is None else prices
-
-    def _progress(self, now: Moment, ceiling: np.ndarray) -> Progress:
-        """Where the interview stands, as rules and cost models see it."""
-        given = None
-        if now.given:
-            given = np.zeros((1, len(self._schema)), dtype=bool)
-            given[0, list(now.given)] = True
-        count, spent = np.array([now.count]), np.array([now.spent])
-        return Progress(now.state, count, spent, now.output, self._asker, ceiling[None], given)
+    def _price(self, moment: Moment, index: int) -> float:
+        """What the feature costs if it comes next."""
+        return float(moment.progress.prices[0, index])
 
     def _moments(self) -> Iterator[Moment]:
         """After each event so far, the oldest first."""
@@ -277,122 +301,85 @@ class Interview:
 
     def _prices_together(self, indices: Sequence[int]) -> list[float]:
         """What each feature costs after those before it are ordered, and not answered yet."""
-        progress, prices = self._progress(self._now, self._now.ceiling), []
+        progress, prices = self._now.progress, []
         for index in indices:
             prices.append(float(progress.prices[0, index]))
             asked = progress.state.asked.copy()
             asked[0, index] = True
-            progress = replace(progress, state=State(progress.state.x, asked, progress.state.known))
+            state = State(progress.state.x, asked, progress.state.known)
+            progress = replace(progress, state=state, computed={})
         return prices
 
     def _event(self, moment: Moment) -> Event:
-        if not moment.output.size:  # one of several that were recorded together
-            self._predict(moment)
         action, index, value, price = moment.happened
-        return Event(
-            action, self._schema.features[index].name, value, price, self._describe(moment.output, moment.state)
-        )
+        prediction = self._describe(moment.progress.prediction, moment.progress.state)
+        return Event(action, self._schema.features[index].name, value, price, prediction)
 
-    def _advance(self, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None) -> None:
-        moment = self._after(self._now, action, index, columns, value, price)
-        self._predict(moment)
-        self._enter(moment)
-
-    def _predict(self, moment: Moment) -> None:
-        """Fill in the prediction, and the scores where they come along with it."""
-        if self._both is None:
-            moment.output = self._predictor.predict(moment.state)
-        else:
-            moment.output, moment.scores = self._both(moment.state)
+    def _advance(
+        self, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None, void: str = ""
+    ) -> None:
+        self._enter(self._after(self._now, action, index, columns, value, price, void))
 
     def _after(
-        self, now: Moment, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None
+        self,
+        now: Moment,
+        action: str,
+        index: int,
+        columns: np.ndarray | None,
+        value: Any,
+        price: float | None,
+        void: str = "",
     ) -> Moment:
-        """The moment after an event, without a prediction; a price of None is for what was not asked."""
-        feature, paid = self._schema.features[index], price is not None
-        ceiling, left = now.ceiling, now.left
-        if ceiling[index] > 0.0:
-            ceiling, left = ceiling.copy(), left - 1
-            ceiling[index] = -inf
-            state = now.state.answered(index, feature.start, feature.stop, columns)
-        else:  # told before, or unavailable
-            state = now.state.corrected(index, feature.start, feature.stop, columns)
-        postponed = now.postponed
-        if postponed:
-            postponed = tuple(i for i in postponed if i != index)
-        given = now.given
-        if paid and given:  # what was told is paid for once it is asked after all
-            given = tuple(i for i in given if i != index)
-        elif not paid and not now.state.asked[0, index]:
-            given = (*given, index)
+        """The moment after an event; a price of None is for a value that was not asked for.
+
+        `void` says why a certified rule does not hold after this event, if it does not.
+        """
+        before, feature, paid = now.progress, self._schema.features[index], price is not None
+        state = before.state.with_answer(index, feature.start, feature.stop, columns)
+        allowed, given = before.open.copy(), np.array(before.given)
+        allowed[0, index] = False
+        given[0, index] = not paid and (given[0, index] or not before.state.asked[0, index])
+        progress = replace(
+            before,
+            state=state,
+            count=before.count + paid,
+            spent=before.spent + (price or 0.0),
+            prediction=self._asker.predictor.predict(state),
+            allowed=allowed,
+            given=given,
+            computed={},
+        )
         if type(value) is dict:
             value = value.copy()  # the caller's own may change
-        happened = (action, index, value, price or 0.0)
-        count, spent = now.count + paid, now.spent + (price or 0.0)
-        return Moment(state, NO_OUTPUT, count, spent, ceiling, left, postponed, given, happened)
+        postponed = tuple(i for i in now.postponed if i != index)
+        return Moment(progress, postponed, (action, index, value, price or 0.0), now.void or void)
 
     def _enter(self, moment: Moment) -> None:
-        """Decide what to ask, and make `moment` the present one."""
-        self._decide(moment)
+        """Make `moment` the present one."""
         self._past.append(self._now)
         self._now = moment
 
-    def _decide(self, now: Moment) -> None:
-        if self._limits is None:
-            self._decide_fully(now)
-        elif now.count >= self._most:
-            now.fired = next(i for i, limit in enumerate(self._limits) if now.count >= limit)
-        elif now.left == len(now.postponed):  # what was postponed comes back, the longest postponed first
-            now.pick = now.postponed[0] if now.left else -1
-        else:  # neither prices nor rules have a say
-            if now.scores is None:
-                now.scores = self._policy.score(now.state)[0]
-            now.pick = choose(now.scores, self._without_postponed(now))
 
-    def _ranking(self, now: Moment) -> Ranking:
-        """What could be asked, where the decision did not need to know."""
-        scores = now.scores
-        if scores is not None:
-            return Ranking(self._without_postponed(now), scores, scores if self._asker.informative else None)
-        progress = self._progress(now, now.ceiling)  # only what was postponed is left
-        return ranking_of(progress, narrowed(progress, self._rules)[0])
-
-    def _decide_fully(self, now: Moment) -> None:
-        """With prices, precedence and rules of any kind."""
-        progress = self._progress(now, now.ceiling)
-        ceiling, fired = narrowed(progress, self._rules)
-        now.fired = int(fired[0])
-        open_ = ceiling[0] > 0
-        if now.fired >= 0 or not open_.any():
-            return
-        others = open_.copy()
-        others[list(now.postponed)] = False
-        if not others.any():
-            now.pick = next(i for i in now.postponed if open_[i])
-            return
-        ranking = now.ranking = ranking_of(progress, np.where(others[None], ceiling, -np.inf))
-        now.pick = int(pick_best(ranking.scores[None], ranking.ceiling[None])[0])
-
-    def _without_postponed(self, now: Moment) -> np.ndarray:
-        """(features,) the ceiling without what was postponed, unless nothing else is left."""
-        if not now.postponed or now.left == len(now.postponed):
-            return now.ceiling
-        ceiling = now.ceiling.copy()
-        ceiling[list(now.postponed)] = -inf
-        return ceiling
-
-
-def _checked_known(known: Any) -> Mapping[str, Any]:
-    """A roll-out's `known` is a list, whose values its table has; here there is no table."""
+def checked_known(known: Any) -> Mapping[str, Any]:
+    """A roll-out's `known` is a list of names, as the table has the values; an interview needs the values."""
     if hasattr(known, "to_dict") and not isinstance(known, Mapping):  # a pandas Series
         known = known.to_dict()
     if known is not None and not isinstance(known, Mapping):
-        raise InterviewError(f"known is {known!r}; give the values too, by feature: {{'age': 71}}")
+        raise InterviewError(
+            "wrong_type",
+            f"known must be a mapping from features to values, such as {{'age': 71}}, not {known!r}",
+            name="known",
+            value=known,
+        )
     return known or {}
 
 
-def _check_unavailable(unavailable: Any) -> None:
+def check_unavailable(unavailable: Any) -> None:
+    """Refuse a single name, whose letters would be taken for names."""
     if isinstance(unavailable, str):
         raise InterviewError(
-            f"unavailable is {unavailable!r}; give a list of feature names, such as [{unavailable!r}]"
+            "wrong_type",
+            f"unavailable must be a list of feature names, such as [{unavailable!r}], not the text {unavailable!r}",
+            name="unavailable",
+            value=unavailable,
         )

@@ -54,28 +54,26 @@ class Progress:
     spent: np.ndarray  # (n,) money spent so far
     prediction: np.ndarray  # (n, outputs)
     asker: Asker | None = None
-    ceiling: np.ndarray | None = None  # (n, features) infinity where a feature may be asked, else minus infinity
+    allowed: np.ndarray | None = None  # (n, features) bool: what may be asked; None: all that was not asked yet
     given: np.ndarray | None = None  # (n, features) bool: known, but not asked for
     truth: np.ndarray | None = None  # (n, columns) for a policy that looks at it
-    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    computed: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # scores, prices, spread
 
     @property
     def who(self) -> Asker:
-        """The asker, which must be there."""
+        """The asker; an error if there is none."""
         if self.asker is None:
-            raise ParameterError("this progress does not say who asks; give it an `Asker`")
+            raise ParameterError("required", "this progress has no `asker`; give it an `Asker`", name="asker")
         return self.asker
 
     @property
     def open(self) -> np.ndarray:
         """(n, features) bool: what may still be asked."""
-        return ~self.state.asked if self.ceiling is None else self.ceiling > 0
+        return ~self.state.asked if self.allowed is None else self.allowed
 
-    def below(self, ceiling: np.ndarray) -> Progress:
-        """The same with another ceiling; what was computed stays."""
-        lower = replace(self, ceiling=ceiling)
-        lower.__dict__["memo"] = self.memo
-        return lower
+    def narrowed(self, allowed: np.ndarray) -> Progress:
+        """The same with less allowed; what was computed stays."""
+        return replace(self, allowed=allowed, computed=self.computed)
 
     @property
     def prices(self) -> np.ndarray:
@@ -96,10 +94,10 @@ class Progress:
         """(n,) the standard deviation of a regression's prediction; None where the predictor does not say."""
         return self._once("spread", self._spread)
 
-    def _once(self, name: str, compute: Callable[[], np.ndarray]) -> np.ndarray:
-        if name not in self.memo:
-            self.memo[name] = compute()
-        return self.memo[name]
+    def _once(self, name: str, compute: Callable[[], Any]) -> Any:
+        if name not in self.computed:
+            self.computed[name] = compute()
+        return self.computed[name]
 
     def _prices(self) -> np.ndarray:
         state = self.state

@@ -12,9 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from askless.core.arrays import Array, array_namespace, constant_like, device, to_numpy
 from askless.core.batches import Member, choose_batch
-from askless.core.choice import ceiling_of, close, decide
+from askless.core.choice import decide
 from askless.core.costs import CostModel, Uniform
 from askless.core.precedence import Precedence
 from askless.core.progress import Asker, Progress
@@ -24,7 +23,6 @@ from askless.core.schema import Schema
 from askless.core.state import Cases, State
 from askless.core.stopping import StoppingRule, as_rules, stop_reason
 from askless.core.trajectory import Trajectory
-from askless.core.twins import Twins, all_treat_alike
 from askless.exceptions import ParameterError
 
 __all__ = ["Missing", "askable", "cases_at_once", "rollout"]
@@ -35,15 +33,14 @@ Missing = Literal["skip", "answer"]
 """A missing value cannot be asked ("skip"), or asking it costs and answers "unknown" ("answer")."""
 
 
-def askable(present: Array, missing: Missing, available: Array | None = None) -> Array:
+def askable(present: np.ndarray, missing: Missing, available: np.ndarray | None = None) -> np.ndarray:
     """(n, features) bool: what can be asked of each case at all."""
-    xp = array_namespace(present)
-    can = present if missing == "skip" else xp.ones_like(present)
+    can = present if missing == "skip" else np.ones_like(present)
     return can if available is None else can & available
 
 
 def cases_at_once(schema: Schema) -> int:
-    """How many cases are best asked together: the more, the more stand in the same state, until memory counts.
+    """How many cases to ask together: as many as fit into memory well.
 
     >>> cases_at_once(Schema.of_numbers(["age", "weight"]))
     4096
@@ -60,69 +57,63 @@ def rollout(
     stopping: StoppingRule | Sequence[StoppingRule] | None = None,
     costs: CostModel | None = None,
     missing: Missing = "skip",
-    available: Array | None = None,  # (n, features) bool
-    known: Array | None = None,  # (n, features) bool: free, and there from the start
+    available: np.ndarray | None = None,  # (n, features) bool
+    known: np.ndarray | None = None,  # (n, features) bool: free, and there from the start
     precedence: Precedence | None = None,
     reference: Reference | None = None,  # stored rows, for rules and batches that imagine answers
     batch: int = 1,  # how many features are asked at once
     allow_truth: bool = False,
 ) -> Trajectory:
     """Ask each case of the batch for features until one of the rules says stop or nothing is left."""
-    xp = array_namespace(cases.x)
     rules = as_rules(stopping)
     if not allow_truth:
         refuse_truth(policy)
     needs_truth = getattr(policy, "needs_truth", False)
     if batch > 1 and needs_truth:
-        raise ParameterError("a policy that looks at the truth asks one feature at a time")
-    if batch > 1 and not isinstance(cases.x, np.ndarray):
-        raise ParameterError(f"batches are chosen in numpy; the cases are a {type(cases.x).__name__}")
+        raise ParameterError(
+            "not_supported",
+            f"batch must be 1, not {batch}, for a policy that looks at the true values",
+            name="batch",
+            value=batch,
+        )
     asker = Asker(policy, predictor, schema, costs or Uniform(), precedence, reference)
-    can_ask, twins = askable(cases.present, missing, available), Twins(cases)
-    alone = needs_truth or known is not None or batch > 1 or not isinstance(cases.x, np.ndarray)
-    if not alone and all_treat_alike(policy, predictor, asker.costs, *rules):
-        twins, can_ask = Twins.before_answers(cases, can_ask, schema)
-    # Until the end, a row stands for a state; where no twins are known, for a case.
-    start = xp.zeros_like(can_ask) if known is None else known
-    state = State.of(twins.cases, constant_like(schema.column_feature, cases.x), start)
-    spent = xp.zeros(len(state), dtype=xp.float64, device=device(cases.x))
-    count, prediction = xp.astype(spent, xp.int64), predictor.predict(state)
-    ceiling = ceiling_of(can_ask & ~start, cases.x)
-    steps: list[Array] = []
-    predictions, costs_so_far = [twins.to_all(prediction)], [twins.to_all(spent)]  # not the states: they are large
+    start = np.zeros_like(cases.present) if known is None else known
+    allowed = askable(cases.present, missing, available) & ~start
+    state = State.of(cases, schema.column_feature, start)
+    count, spent = np.zeros(len(cases), dtype=np.int64), np.zeros(len(cases))
+    prediction = predictor.predict(state)
+    steps: list[np.ndarray] = []
+    predictions, costs_so_far = [prediction], [spent]  # not the states, which are large
     while True:
         truth = cases.x if needs_truth else None
-        progress = Progress(state, count, spent, prediction, asker, ceiling, known, truth)
+        progress = Progress(state, count, spent, prediction, asker, allowed, known, truth)
         members, fired = choose_batch(progress, rules, batch) if batch > 1 else _single(progress, rules)
         if not members:
             break
         for pick, price in members:
-            count, spent = count + xp.astype(pick >= 0, xp.int64), spent + price
-            twins, before = twins.after(pick)
-            if before is not None:  # answers tell some apart
-                state, ceiling = state.at(before), ceiling[before]
-                pick, count, spent = pick[before], count[before], spent[before]
-            state, ceiling = state.after(pick, twins.cases, schema), close(ceiling, pick)
+            count, spent = count + (pick >= 0), spent + price
+            state = state.after(pick, cases, schema)
+            allowed = allowed & ~state.asked
             prediction = predictor.predict(state)
-            steps.append(twins.to_all(pick))
-            predictions.append(twins.to_all(prediction))
-            costs_so_far.append(twins.to_all(spent))
+            steps.append(pick)
+            predictions.append(prediction)
+            costs_so_far.append(spent)
     reasons = np.array([*(stop_reason(rules, i) for i in range(len(rules))), stop_reason(rules, -1)], dtype=object)
     t = Trajectory(
-        order=to_numpy(xp.stack(steps, axis=1)) if steps else np.empty((len(cases), 0), dtype=np.int64),
-        predictions=to_numpy(xp.stack(predictions, axis=1)),
-        cost=to_numpy(xp.stack(costs_so_far, axis=1)),
-        stop_reason=reasons[to_numpy(twins.to_all(fired))],
+        order=np.stack(steps, axis=1) if steps else np.empty((len(cases), 0), dtype=np.int64),
+        predictions=np.stack(predictions, axis=1),
+        cost=np.stack(costs_so_far, axis=1),
+        stop_reason=reasons[fired],
         feature_names=schema.names,
-        sd=None if progress.spread is None else to_numpy(twins.to_all(progress.spread)),
+        sd=progress.spread,
     )
     return _without_gaps(t) if batch > 1 and steps else t
 
 
-def _single(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[list[Member], Array]:
-    """The next question of each case as a batch of one; none where nobody is asked anything more."""
+def _single(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[list[Member], np.ndarray]:
+    """The next question of each case as a batch of one; empty where no case is asked anything more."""
     pick, fired = decide(progress, rules)
-    return ([(pick, progress.price_of(pick))] if bool(array_namespace(pick).any(pick >= 0)) else []), fired
+    return ([(pick, progress.price_of(pick))] if (pick >= 0).any() else []), fired
 
 
 def _without_gaps(t: Trajectory) -> Trajectory:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Array, State, StoppingRule, Trajectory
+from askless.core import State, StoppingRule, Trajectory
 from askless.core.stopping import InformationPerCost, MaxCost
 from askless.experiments.scoring import losses
 from askless.metrics import metric
@@ -44,13 +44,12 @@ class ScoresOnly:
     def __init__(self, policy: Any) -> None:
         self.policy = policy
         self.needs_truth = bool(getattr(policy, "needs_truth", False))
-        self.treats_alike = bool(getattr(policy, "treats_alike", False))
 
-    def score(self, state: State) -> Array:
+    def score(self, state: State) -> np.ndarray:
         """(n, features) the policy's."""
         return self.policy.score(state)
 
-    def score_with_truth(self, state: State, truth: Array) -> Array:
+    def score_with_truth(self, state: State, truth: np.ndarray) -> np.ndarray:
         """(n, features) the policy's."""
         return self.policy.score_with_truth(state, truth)
 

@@ -136,9 +136,7 @@ class ConvTrunk:
 
 @dataclass(frozen=True, eq=False)
 class ConvNetwork:
-    """A trunk and one of two heads: "classes" has a number for each output, "patches" one for each patch.
-
-    """
+    """A trunk and one of two heads: "classes" has a number for each output, "patches" one for each patch."""
 
     trunk: ConvTrunk
     kind: str  # of the head

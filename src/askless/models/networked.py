@@ -19,7 +19,6 @@ def build_network(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Netw
     return ConvNetwork.build(config["network"], arrays) if "network" in config else Network.build(arrays)
 
 
-
 class NetPolicy:
     """Scores from a network; where nothing is known yet, fixed scores if there are any.
 

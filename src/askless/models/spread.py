@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-
 __all__ = ["LogVariance"]
 
 

@@ -38,7 +38,7 @@ def price_rates(problem: Problem, states: States) -> Tensor | None:
         return row.expand(states.asked.shape)
     known = states.known.bool()
     x = states.x * known[:, torch.from_numpy(problem.schema.column_feature)]
-    prices = problem.costs.prices(State(x, states.asked.bool(), known)).numpy()
+    prices = problem.costs.prices(State(x.numpy(), states.asked.bool().numpy(), known.numpy()))
     return torch.from_numpy(_rates(problem, prices)).to(states.x.dtype)
 
 

@@ -22,7 +22,7 @@ class Confidence(Rule):
     task = "classification"
 
     def __post_init__(self) -> None:
-        checked = checked_number(self.probability, "the confidence", low=0, high=1)
+        checked = checked_number(self.probability, "the confidence", low=0, high=1, name="probability")
         object.__setattr__(self, "probability", checked)
 
     @property
@@ -33,7 +33,11 @@ class Confidence(Rule):
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the top class is likely enough."""
         if progress.prediction.shape[1] < 2:
-            raise ParameterError("Confidence is for classes; a regression takes Spread(sd)")
+            raise ParameterError(
+                "not_supported",
+                "Confidence is for a classification; use Spread(sd) for a regression",
+                name="confidence",
+            )
         stops: np.ndarray = progress.prediction.max(axis=1) >= self.probability
         return stops
 
@@ -46,7 +50,7 @@ class Spread(Rule):
     task = "regression"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sd", checked_number(self.sd, "the standard deviation", low=0))
+        object.__setattr__(self, "sd", checked_number(self.sd, "the standard deviation", low=0, name="sd"))
 
     @property
     def reason(self) -> str:
@@ -56,5 +60,10 @@ class Spread(Rule):
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the prediction is narrow enough."""
         if progress.spread is None:
-            raise ParameterError("Spread needs a predicted standard deviation, which this predictor does not give")
+            raise ParameterError(
+                "not_supported",
+                "Spread needs a predicted standard deviation, and this predictor gives none",
+                name="spread",
+                needed="sd",
+            )
         return progress.spread <= self.sd

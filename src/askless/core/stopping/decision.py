@@ -8,8 +8,7 @@ import numpy as np
 
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.state import State
-from askless.core.stopping.base import Rule, called
+from askless.core.stopping.base import Rule, called, rule_name
 from askless.exceptions import ParameterError
 
 __all__ = ["DecisionStable"]
@@ -32,10 +31,14 @@ class DecisionStable(Rule):
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
-        set_(self, "chance", checked_number(self.chance, "the chance of another decision", low=0, high=1))
-        set_(self, "draws", checked_number(self.draws, "the number of draws", low=1, whole=True))
+        set_(
+            self,
+            "chance",
+            checked_number(self.chance, "the chance of another decision", low=0, high=1, name="chance"),
+        )
+        set_(self, "draws", checked_number(self.draws, "the number of draws", low=1, whole=True, name="draws"))
         if self.tolerance is not None:
-            set_(self, "tolerance", checked_number(self.tolerance, "the tolerance", low=0))
+            set_(self, "tolerance", checked_number(self.tolerance, "the tolerance", low=0, name="tolerance"))
 
     @property
     def reason(self) -> str:
@@ -45,24 +48,33 @@ class DecisionStable(Rule):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """It needs stored rows, and for a regression a tolerance."""
         if not stored:
-            raise ParameterError(f"{called(self)} imagines answers from stored rows, and this model has none")
+            raise ParameterError(
+                "not_supported",
+                f"{called(self)} takes possible answers from stored rows, and this model has none",
+                name=rule_name(type(self)),
+                needed="reference_rows",
+            )
         if task == "regression" and self.tolerance is None:
-            raise ParameterError(f"for a regression {called(self)} needs a tolerance: by how much the mean may move")
+            raise ParameterError(
+                "required",
+                f"for a regression {called(self)} needs a tolerance: by how much the mean may change",
+                name="tolerance",
+            )
 
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the decision stands, whatever of what is left is asked next; numpy only."""
-        who, prediction = progress.who, np.asarray(progress.prediction)
+        who, prediction = progress.who, progress.prediction
         task = "regression" if prediction.shape[1] == 1 else "classification"
         self.check(task, stored=who.reference is not None, informative=who.informative)
         assert who.reference is not None
-        spread, open_ = progress.spread, np.asarray(progress.open)
+        spread, open_ = progress.spread, progress.open
         stops: np.ndarray = np.any(open_, axis=1)
         for start in range(0, len(stops), CASES_AT_ONCE):
             some = np.arange(start, min(start + CASES_AT_ONCE, len(stops)))
             if not open_[some].any():
                 continue
             rows = who.reference.draw(prediction[some], None if spread is None else spread[some], self.draws)
-            state = State(progress.state.x[some], progress.state.asked[some], progress.state.known[some])
+            state = progress.state[some]
             case, _, after = who.reference.outcomes(who.predictor, state, rows, open_[some], who.schema)
             now = prediction[some][case]
             if prediction.shape[1] == 1:
