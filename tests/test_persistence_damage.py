@@ -108,7 +108,9 @@ def test_files_of_another_kind(files, refused, tmp_path):
         "model after a pickle": pickle.dumps(Bomb(str(trace))) + content,
     }
     for name, other in others.items():
-        assert refused(other).code == ("damaged_file" if name == "other tensors with metadata" else "wrong_file"), name
+        assert refused(other).code == ("damaged_file" if name == "other tensors with metadata" else "wrong_file"), (
+            name
+        )
     assert not trace.exists()
 
 

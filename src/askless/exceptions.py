@@ -62,6 +62,7 @@ CODES = {
     # training
     "diverged": "The losses of a fit are not finite.",
     "needs_truth": "The policy looks at the true values and can be used in experiments only.",
+    "missing_package": "An optional package is not installed.",
     # files
     "file_not_found": "There is no such file.",
     "file_exists": "The file exists and is not overwritten.",
@@ -73,6 +74,8 @@ CODES = {
     "other_fit": "The checkpoint belongs to another fit.",
     "download_failed": "A data set could not be downloaded.",
     "cluster_failed": "A cluster or a group of processes did not work together.",
+    # warnings
+    "method_failed": "One of the methods that were tried failed and is left out.",
 }
 
 

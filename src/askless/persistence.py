@@ -106,7 +106,9 @@ def _other_class(before: Any, after: Any, name: str) -> str | None:
     if isinstance(before, tuple | list):
         parts = {f"{name}[{i}]": pair for i, pair in enumerate(zip(before, after, strict=True))}
     else:
-        keys = [key for key in inspect.signature(type(after)).parameters if hasattr(before, key) and hasattr(after, key)]
+        keys = [
+            key for key in inspect.signature(type(after)).parameters if hasattr(before, key) and hasattr(after, key)
+        ]
         parts = {f"{name}.{key}": (getattr(before, key), getattr(after, key)) for key in keys}  # what it is made of
     found = (_other_class(*pair, part) for part, pair in parts.items())
     return next((other for other in found if other is not None), None)
@@ -268,7 +270,9 @@ def _verified(path: Path) -> bytes:
             )
         content = path.read_bytes()
     except OSError as error:
-        raise ModelFileError("unreadable_file", f"{path} cannot be read ({error.strerror})", path=str(path)) from error
+        raise ModelFileError(
+            "unreadable_file", f"{path} cannot be read ({error.strerror})", path=str(path)
+        ) from error
     length = int.from_bytes(content[:8], "little")
     stamp = _DIGEST.search(content, 8, 8 + length) if len(content) >= 8 and 8 + length <= len(content) else None
     if stamp is None:
