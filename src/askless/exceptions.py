@@ -62,6 +62,7 @@ CODES = {
     # training
     "diverged": "The losses of a fit are not finite.",
     "needs_truth": "The policy looks at the true values and can be used in experiments only.",
+    "missing_package": "An optional package is not installed.",
     # files
     "file_not_found": "There is no such file.",
     "file_exists": "The file exists and is not overwritten.",
@@ -77,6 +78,7 @@ CODES = {
     "conditions_changed": "A certified rule is used under other conditions than it was certified for; it stops no case.",
     "no_threshold": "The cases show no threshold that keeps a certified rule's promise; it stops no case.",
     "outside_training_range": "A number is outside of the range of the training data.",
+    "method_failed": "One of the methods that were tried failed and is left out.",
 }
 
 

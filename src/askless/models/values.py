@@ -33,13 +33,11 @@ class NetValue:
         predictor: NetworkLike | None = None,
         scale: float = 1.0,
         first: np.ndarray | None = None,
-        squashed: bool = False,
     ) -> None:
         self.network = network
         self.predictor = predictor  # of the classes; None for a regression
         self.scale = scale  # of a regression's target
         self.first = first  # (features,) values where nothing is known
-        self.squashed = squashed  # whether outputs went through a sigmoid (softplus), as in the first files
 
     def score(self, state: State) -> np.ndarray:
         """(n, features) the value of each question."""
@@ -48,17 +46,15 @@ class NetValue:
     def _values(self, outputs: np.ndarray, state: State) -> np.ndarray:
         above = np.maximum(outputs, 0.0)
         if self.predictor is None:
-            tail = np.log1p(np.exp(-np.abs(outputs))) if self.squashed else 0.0
-            return (above + tail).astype(np.float64) * self.scale**2  # which single precision may not hold
-        share = 0.5 + 0.5 * np.tanh(0.5 * outputs) if self.squashed else np.minimum(above, 1.0)
+            return above.astype(np.float64) * self.scale**2  # which single precision may not hold
+        share = np.minimum(above, 1.0)
         return share * _entropy(softmax(self.predictor.outputs(state)))
 
     def config(self) -> dict[str, Any]:
-        """The target's scale, what outputs mean, and the networks' own."""
+        """The target's scale, and the networks' own."""
         told = {} if self.predictor is None else self.predictor.config()
         others = {PREDICTOR + name: part for name, part in told.items()}
-        own = {"scale": self.scale, "squashed": self.squashed}
-        return own | self.network.config() | others
+        return {"scale": self.scale} | self.network.config() | others
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights of both networks, and the first values."""
@@ -82,8 +78,7 @@ class NetValue:
             raise ValueError(f"there are first values of shape {first.shape} for {network.n_outputs} features")
         if predictor is not None and predictor.n_features != network.n_features:
             raise ValueError("the value network and the predictor have different features")
-        squashed = bool(config.get("squashed", True))
-        return cls(network, predictor=predictor, scale=float(config["scale"]), first=first, squashed=squashed)
+        return cls(network, predictor=predictor, scale=float(config["scale"]), first=first)
 
 
 def _entropy(chances: np.ndarray) -> np.ndarray:
