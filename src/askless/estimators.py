@@ -135,39 +135,37 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         from askless.training import Problem, progress_bar
 
         problem = Problem(
-            encoder.schema,
-            train,
-            y[rows],
-            valid,
-            y_valid[held],
-            self._task,
-            len(classes),
-            budget,
-            self.missing,  # type: ignore[arg-type]
-            room,
-            prices,
-            precedence,
-            self.device,
-            self.n_threads,
+            schema=encoder.schema,
+            train=train,
+            y_train=y[rows],
+            valid=valid,
+            y_valid=y_valid[held],
+            task=self._task,
+            n_classes=len(classes),
+            max_features=budget,
+            missing=self.missing,  # type: ignore[arg-type]
+            costs=prices,
+            precedence=precedence,
+            device=self.device,
+            n_threads=self.n_threads,
         )
         settings = self._settings(method, encoder.schema, target)  # an error now, not after training
         with progress_bar(self.verbose) as progress:
             fitted = method.fit(problem, seed=seed, progress=progress, checkpoint=checkpoint)
         model = FittedModel(
-            self._task,
-            tuple(classes),
-            encoder,
-            fitted.policy,
-            fitted.predictor,
-            fitted.max_features or budget,
-            self.missing,  # type: ignore[arg-type]
-            (),
-            settings,
-            fitted.summary,
-            getattr(self, "image_shape_", None),
-            costs,
-            checked_precedence(self.precedence),
-            reference_sample(train, y[rows], self._task, self.reference_rows, seed),
+            task=self._task,
+            classes=tuple(classes),
+            encoder=encoder,
+            policy=fitted.policy,
+            predictor=fitted.predictor,
+            max_features=fitted.max_features or budget,
+            missing=self.missing,  # type: ignore[arg-type]
+            settings=settings,
+            summary=fitted.summary,
+            image_shape=getattr(self, "image_shape_", None),
+            costs=costs,
+            precedence=checked_precedence(self.precedence),
+            reference=reference_sample(train, y[rows], self._task, self.reference_rows, seed),
         )
         rules = certified_rules(model, as_rules(self.stopping), take_rows(X, proof), y[proof])
         self.history_, self.model_ = fitted.history, replace(model, stopping=rules)

@@ -52,7 +52,7 @@ __all__ = ["FittedModel", "checked_budget"]
 ROWS_AT_ONCE = 16384  # encoded in chunks of this many rows, so that memory stays bounded
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FittedModel:
     """What a model file holds, and what it can do."""
 

@@ -8,8 +8,6 @@ from askless.methods.auto import Auto
 from askless.methods.base import Fitted, Method, find_method, list_methods
 from askless.methods.center_crop import CenterCrop
 from askless.methods.cmi_marginal import CmiMarginal
-from askless.methods.cmi_pvae import CmiPvae
-from askless.methods.concrete_autoencoder import ConcreteAutoencoder
 from askless.methods.deeplift import Deeplift
 from askless.methods.fixed_order import FixedOrder
 from askless.methods.forward_selection import ForwardSelection
@@ -17,12 +15,10 @@ from askless.methods.greedy import Greedy
 from askless.methods.integrated_gradients import IntegratedGradients
 from askless.methods.lassonet import Lassonet
 from askless.methods.mutual_information import MutualInformation
-from askless.methods.opportunistic import Opportunistic
 from askless.methods.oracle_order import OracleOrder
 from askless.methods.permutation import Permutation
 from askless.methods.random import Random
 from askless.methods.sage import Sage
-from askless.methods.stochastic_gates import StochasticGates
 from askless.methods.value import Value
 
 __all__ = [
@@ -30,8 +26,6 @@ __all__ = [
     "Auto",
     "CenterCrop",
     "CmiMarginal",
-    "CmiPvae",
-    "ConcreteAutoencoder",
     "Deeplift",
     "Fitted",
     "FixedOrder",
@@ -41,12 +35,10 @@ __all__ = [
     "Lassonet",
     "Method",
     "MutualInformation",
-    "Opportunistic",
     "OracleOrder",
     "Permutation",
     "Random",
     "Sage",
-    "StochasticGates",
     "Value",
     "find_method",
     "list_methods",

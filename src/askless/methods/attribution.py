@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ from askless.core import Schema
 from askless.methods.base import method_name
 from askless.methods.extras import needed
 from askless.methods.importance import ImportanceMethod
+from askless.networks import masked_inputs
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from askless.nn import MaskedMLP
+    from askless.networks import MaskedMLP
     from askless.training import Problem, Progress
 
 __all__ = ["AttributionMethod"]
@@ -43,12 +45,13 @@ class AttributionMethod(ImportanceMethod):
 
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
         network, baseline = sequential(module), mean_inputs(problem)
-        rows = problem.tensors("valid")
+        rows = problem.rows("valid")
         total = np.zeros(len(problem.schema))
         runs = [slice(start, start + RUN) for start in range(0, len(rows), RUN)]
         progress.start(len(runs))
         for done, run in enumerate(runs, start=1):
-            inputs = rows.inputs(rows.x[run], rows.present[run].to(rows.x.dtype)).requires_grad_()
+            x = rows.x[run]
+            inputs = masked_inputs(x, rows.present[run].to(x.dtype), problem.column_feature).requires_grad_()
             y = rows.y[run] if problem.task == "classification" else None
             each = self._attributions(network, inputs, baseline, y).detach().numpy()
             total += np.abs(by_feature(each, problem.schema)).sum(axis=0, dtype=np.float64)
@@ -67,23 +70,18 @@ def mean_inputs(problem: Problem) -> Tensor:
     """(1, columns + features) the mean of what the network sees of the training rows, values and mask."""
     import torch
 
-    rows = problem.tensors("train")
+    rows = problem.rows("train")
     total = torch.zeros(1, problem.schema.n_columns + len(problem.schema), dtype=torch.float64)
     for start in range(0, len(rows), RUN):
         x, present = rows.x[start : start + RUN], rows.present[start : start + RUN]
-        total += rows.inputs(x, present.to(x.dtype)).sum(dim=0)
+        total += masked_inputs(x, present.to(x.dtype), problem.column_feature).sum(dim=0)
     return (total / len(rows)).to(rows.x.dtype)
 
 
 def sequential(module: MaskedMLP) -> nn.Sequential:
     """The network as modules of torch, each used once, which is what captum can work with."""
-    import torch
     from torch import nn
 
-    layers: list[nn.Module] = []
-    for weight, bias in (pair for stack in module.stacks for pair in stack.weights()):
-        linear = nn.Linear(weight.shape[1], weight.shape[0], device="meta")  # draws no random weights
-        linear.weight = nn.Parameter(torch.from_numpy(weight.copy()))
-        linear.bias = nn.Parameter(torch.from_numpy(bias.copy()))
-        layers += [linear, nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
+    module = copy.deepcopy(module)
+    layers = [part for layer in module.hidden.layers for part in (layer, nn.ReLU())]
+    return nn.Sequential(*layers, module.head).eval()

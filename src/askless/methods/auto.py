@@ -140,12 +140,10 @@ def _attempt(
         import torch
 
         from askless.training import diverged, validation_loss
-        from askless.training.distributed import same_everywhere
 
         begun = time.perf_counter()
         fitted = method._fit(problem, seed, progress, checkpoint)
-        mine = torch.tensor(validation_loss(fitted.policy, fitted.predictor, problem), dtype=torch.float64)
-        loss = float(same_everywhere(mine))
+        loss = validation_loss(fitted.policy, fitted.predictor, problem)
         if not isfinite(loss):
             raise diverged(name, None, "the validation loss is not finite")
         parts: dict[str, Any] = {part: getattr(fitted, part) for part in PARTS}

@@ -8,7 +8,7 @@ import os
 import re
 import time
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -87,9 +87,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
                 name="method",
                 value=name,
             )
-        from askless.training import Checkpoint, expect_same
+        from askless.training import Checkpoint
 
-        expect_same(lambda: self._fingerprint(problem, seed))
         kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(problem, seed))
         if kept is not None and kept.begun():
             progress.resumed(kept.path)
@@ -231,6 +230,10 @@ def plain_json(settings: dict[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if callable(value):
+        return "custom"
     raise ParameterError(
         "cannot_save", f"a setting is {value!r}; a model file holds only text, numbers, lists and dicts", value=value
     )

@@ -14,7 +14,7 @@ from askless.models import NetPredictor
 from askless.models.networked import softmax
 
 if TYPE_CHECKING:
-    from askless.nn import MaskedMLP
+    from askless.networks import MaskedMLP
     from askless.training import Checkpoint, Problem, Progress
 
 __all__ = ["Additive", "ImportanceMethod"]
@@ -39,7 +39,7 @@ class ImportanceMethod(RankingMethod):
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        from askless.nn import MaskedMLP
+        from askless.networks import MaskedMLP
         from askless.training import full_sets, one_thread, train_predictor
 
         self._check(problem)

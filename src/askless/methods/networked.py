@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from askless.methods.base import Method
 from askless.methods.settings import NETWORK
-
-if TYPE_CHECKING:
-    from askless.training import NetSettings
+from askless.training import NetSettings
+from askless.training.predictor import NetworkFactory
 
 __all__ = ["NetMethod"]
 
@@ -25,13 +24,13 @@ class NetMethod(Method):
     ----------
     hidden : hidden layers of a dense network.
     dropout : share of their units that are dropped in training.
-    network : "mlp", dense layers, or for images residual convolutions: "conv_small", "conv_medium" or "conv_patches",
-        which reads each patch as a whole, for a processor, "resnet18" for a GPU, "conv_tiny" for small images and
-        trials. `hidden` and `dropout` then say nothing.
-    augment : for images, "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
+    network : "mlp" for dense layers; for images a residual convolutional network: "conv_small", "conv_medium" or
+        "conv_patches" (reads each patch as a whole) for a processor, "resnet18" for a GPU, "conv_tiny" for small
+        images and trials; or a function `(n_columns, n_features, n_outputs)` that returns an `nn.Module`, whose
+        `forward(values, mask)` gives (b, outputs). `hidden` and `dropout` apply to "mlp" only.
+    augment : for images: "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
         slants and stretches them a little, "late_tilts" those of which much has been asked already.
-    batch_size, learning_rate, weight_decay : of the optimiser (AdamW, and for the kernels of convolutions Muon, which
-        moves them twelve times as far and has no decay).
+    batch_size, learning_rate, weight_decay : of the optimiser: AdamW, and Muon for the kernels of convolutions.
     epochs : passes over the rows; None picks enough of them.
     """
 
@@ -43,26 +42,24 @@ class NetMethod(Method):
     learning_rate: float = 3e-3
     weight_decay: float = 1.0
     epochs: int | None = None
-    network: Literal["mlp", "conv_tiny", "conv_small", "conv_medium", "conv_patches", "resnet18"] = "mlp"
+    network: str | NetworkFactory = "mlp"
     augment: Literal["none", "crops", "crops+flips", "tilts", "late_tilts"] = "none"
 
     @property
     def needs_images(self) -> bool:
         """Whether it cannot learn from a table: convolutions and views are of images."""
-        return self.network != "mlp" or self.augment != "none"
+        return (isinstance(self.network, str) and self.network != "mlp") or self.augment != "none"
 
     @property
     def net(self) -> NetSettings:
         """The settings of the network, as training takes them."""
-        from askless.training import NetSettings
-
         return NetSettings(
-            self.hidden,
-            self.dropout,
-            self.batch_size,
-            self.learning_rate,
-            self.weight_decay,
-            self.epochs,
-            self.network,
-            self.augment,
+            hidden=self.hidden,
+            dropout=self.dropout,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            epochs=self.epochs,
+            network=self.network,
+            augment=self.augment,
         )

@@ -13,7 +13,7 @@ from askless.methods.importance import Additive, ImportanceMethod
 from askless.methods.settings import NETWORK, Number, Text
 
 if TYPE_CHECKING:
-    from askless.nn import MaskedMLP
+    from askless.networks import MaskedMLP
     from askless.training import Problem, Progress
 
 __all__ = ["Permutation"]

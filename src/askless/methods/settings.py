@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,8 +21,10 @@ __all__ = [
     "Layers",
     "Limits",
     "Names",
+    "Network",
     "Number",
     "Pair",
+    "Recipe",
     "Text",
     "check_settings",
 ]
@@ -118,7 +120,56 @@ class Layers:
         return None if fits else "one or more integers of at least 1"
 
 
-Limits = dict[str, Choice | Flag | Layers | Names | Number | Pair | Text]
+@dataclass(frozen=True)
+class Network:
+    """The name of a network, or a callable that makes one."""
+
+    words: tuple[str, ...]
+
+    def problem(self, value: Any) -> str | None:
+        """What the value should be, where it is not."""
+        if callable(value) or value in self.words:
+            return None
+        return f"one of {', '.join(map(repr, self.words))}, or a function that returns an nn.Module"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Settings of a method that only experiments change; a subclass has fields with defaults and their `limits`."""
+
+    limits: ClassVar[Limits]
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """The recipe that a user means: an instance, a mapping of some entries, or None for the defaults."""
+        if isinstance(value, cls):
+            return value
+        entries = {} if value is None else value
+        if not isinstance(entries, Mapping):
+            raise ParameterError(
+                "wrong_type", f"recipe must be a {cls.__name__} or a mapping, not {value!r}", name="recipe", value=value
+            )
+        names = [each.name for each in fields(cls)]
+        for name in entries:
+            if name not in names:
+                raise ParameterError(
+                    "unknown_name",
+                    f"recipe has no entry {name!r}{did_you_mean(name, names)}",
+                    name=name,
+                    nearest=nearest(name, names),
+                )
+        recipe = cls(**entries)
+        check_settings(cls.limits, asdict(recipe))
+        return recipe
+
+    @classmethod
+    def problem(cls, value: Any) -> str | None:
+        """Raises the error of a wrong entry; None, for everything else is right then."""
+        check_settings(cls.limits, asdict(cls.of(value)))
+        return None
+
+
+Limits = dict[str, Choice | Flag | Layers | Names | Network | Number | Pair | Text | type[Recipe]]
 
 
 def check_settings(limits: Limits, settings: Mapping[str, Any]) -> None:
@@ -129,7 +180,7 @@ def check_settings(limits: Limits, settings: Mapping[str, Any]) -> None:
         if expected is None:
             continue
         message = f"{name} must be {expected}, not {value!r}"
-        if isinstance(limit, Choice):
+        if isinstance(limit, (Choice, Network)):
             near = nearest(value, limit.words)
             raise ParameterError(
                 "invalid_choice",
@@ -154,7 +205,7 @@ NETWORK: Limits = {
     "learning_rate": Number(1e-8, 10),
     "weight_decay": Number(0, 1e6),
     "epochs": Number(1, whole=True, or_none=True),
-    "network": Choice(("mlp", "conv_tiny", "conv_small", "conv_medium", "conv_patches", "resnet18")),
+    "network": Network(("mlp", "conv_tiny", "conv_small", "conv_medium", "conv_patches", "resnet18")),
     "augment": Choice(("none", "crops", "crops+flips", "tilts", "late_tilts")),
 }
 """The settings that every method with a network has."""

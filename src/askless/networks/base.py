@@ -20,6 +20,8 @@ class MaskedNetwork(nn.Module, ABC):
     `column_feature` (columns,) says which feature each column belongs to.
     """
 
+    first_trials = 1 << 16  # pairs of a row and a feature that finding the first question may take
+
     column_feature: Tensor
 
     def __init__(self, column_feature: Tensor, n_outputs: int) -> None:
@@ -44,8 +46,17 @@ class MaskedNetwork(nn.Module, ABC):
             known = mask.expand(b, -1)[rows]
             new = torch.maximum(known.gather(1, candidates[rows]), answered[rows])
             each = known[:, None, :].repeat(1, m, 1).scatter_(2, candidates[rows][:, :, None], new[:, :, None])
-            parts.append(self(x[rows].repeat_interleave(m, dim=0), each.flatten(0, 1)))
+            parts.append(self.evaluate(x[rows].repeat_interleave(m, dim=0), each.flatten(0, 1)))
         return torch.cat(parts).view(b, m, -1)
+
+    @torch.no_grad()
+    def evaluate(self, x: Tensor, mask: Tensor) -> Tensor:
+        """(b, outputs) without dropout, batch statistics and gradients."""
+        training = self.training
+        self.eval()
+        outputs = self(x, mask)
+        self.train(training)
+        return outputs  # type: ignore[no-any-return]
 
     @abstractmethod
     def exported(self) -> NetworkLike:

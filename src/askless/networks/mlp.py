@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Literal
@@ -104,6 +104,8 @@ def _part(layer: nn.Module, units: Tensor | None, inputs: Tensor | None) -> tupl
 class MaskedMLP(MaskedNetwork):
     """Hidden layers over masked values and the mask, and a linear head."""
 
+    first_trials = 1 << 18
+
     columns: Tensor
     is_column: Tensor
 
@@ -150,7 +152,7 @@ class MaskedMLP(MaskedNetwork):
         """The numpy network on the same memory."""
         return self._network(lambda tensor: tensor.detach().numpy())
 
-    def _network(self, array: "Callable[[Tensor], np.ndarray]") -> Network:
+    def _network(self, array: Callable[[Tensor], np.ndarray]) -> Network:
         first, *later = [*self.hidden.layers, self.head]
         return Network(
             value_weight=array(first.weight[:, : self.n_columns].t()),

@@ -1,14 +1,11 @@
 """The one fit loop: epochs, early stopping, schedules, history, checkpoints, progress. Imports torch."""
 
 from askless.training.calibration import calibrated
-from askless.training.candidates import candidate_gains, revealed
 from askless.training.chain_learner import ChainLearner
 from askless.training.chains import Chains, States, epoch_batches
 from askless.training.checkpoint import Checkpoint, finished
-from askless.training.data import Problem, Tensors, some_rows
-from askless.training.distributed import expect_same, world
 from askless.training.first import first_question
-from askless.training.loop import Learner, Phase, Row, diverged, enough_epochs, train
+from askless.training.loop import Learner, Phase, Row, diverged, enough_epochs, seeded, train
 from askless.training.phases import (
     chain_work,
     enough_for_policy,
@@ -25,6 +22,7 @@ from askless.training.predictor import (
     train_predictor,
 )
 from askless.training.prices import gain_per_price, paid_sets, price_rates, some_prices, static_rates
+from askless.training.problem import Problem, Rows, some_rows
 from askless.training.progress import Progress, progress_bar
 from askless.training.subsets import (
     Sampler,
@@ -48,19 +46,17 @@ __all__ = [
     "Problem",
     "Progress",
     "Row",
+    "Rows",
     "Sampler",
     "States",
     "SubsetLearner",
-    "Tensors",
     "bernoulli_sets",
     "calibrated",
-    "candidate_gains",
     "chain_work",
     "diverged",
     "enough_epochs",
     "enough_for_policy",
     "epoch_batches",
-    "expect_same",
     "exported_predictor",
     "finished",
     "first_question",
@@ -77,7 +73,7 @@ __all__ = [
     "pretraining",
     "price_rates",
     "progress_bar",
-    "revealed",
+    "seeded",
     "seldom_validated",
     "some_prices",
     "some_rows",
@@ -88,5 +84,4 @@ __all__ = [
     "uniform_sets",
     "validation_loss",
     "validation_rollout",
-    "world",
 ]

@@ -49,19 +49,19 @@ class Views:
         self._middle = (sides - 1) / 2
         self._down, self._right = (torch.arange(side) - (side - 1) / 2 for side in sides.tolist())
 
-    def draw(self, count: int, generator: torch.Generator) -> Tensor:
+    def draw(self, count: int) -> Tensor:
         """(count,) random views."""
-        return torch.randint(len(self.maps), (count,), generator=generator)
+        return torch.randint(len(self.maps), (count,))
 
-    def beginning(self, count: int, generator: torch.Generator) -> Tensor:
+    def beginning(self, count: int) -> Tensor:
         """(count,) random views for chains that begin."""
-        return torch.randint(self.starts, (count,), generator=generator)
+        return torch.randint(self.starts, (count,))
 
-    def going_on(self, view: Tensor, generator: torch.Generator) -> Tensor:
+    def going_on(self, view: Tensor) -> Tensor:
         """(b,) random views like the views (b,)."""
         if self.alike is None:
             return view
-        return self.alike[view, torch.randint(self.alike.shape[1], (len(view),), generator=generator)]
+        return self.alike[view, torch.randint(self.alike.shape[1], (len(view),))]
 
     def show(self, x: Tensor, view: Tensor) -> Tensor:
         """(b, columns) the images (b, columns) in the views (b,)."""

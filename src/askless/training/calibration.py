@@ -17,8 +17,9 @@ from torch.nn import functional
 
 from askless.core import Policy, State
 from askless.models import NetPredictor
-from askless.training.data import Problem
+from askless.training.loop import seeded
 from askless.training.minimize import minimum
+from askless.training.problem import Problem
 from askless.training.spread import fit_spread
 from askless.training.subsets import bernoulli_sets
 from askless.training.threads import one_thread
@@ -49,7 +50,7 @@ class _Seen:
 
 def calibrated(predictor: NetPredictor, policy: Policy, problem: Problem) -> NetPredictor:
     """The predictor with temperatures, if these help on validation rows; a regression's gets its spread first."""
-    with one_thread():
+    with one_thread(), seeded(0):
         seen = _seen(predictor, policy, problem)
         if seen is None:
             return predictor
@@ -75,7 +76,7 @@ def _seen(predictor: NetPredictor, policy: Policy, problem: Problem) -> _Seen | 
         row = np.flatnonzero(state.known.any(axis=1))  # nothing known: the prior needs no temperature
         if not len(row):
             continue
-        state = State(state.x[row], state.asked[row], state.known[row])
+        state = state[row]
         outputs = predictor.network.outputs(state) if classes else predictor.predict(state)
         which = state.known[:, :0] if classes else state.known
         parts.append((outputs.reshape(len(row), -1), state.known.sum(axis=1), which, row))
@@ -89,9 +90,9 @@ def _sets(predictor: NetPredictor, policy: Policy, problem: Problem) -> Iterator
     enough = min(last, max(1, MOST_STATES // len(trajectory)))
     for step in np.unique(np.linspace(1, last, enough).round().astype(int)).tolist() if last else []:
         yield trajectory.selected(step)
-    generator, sample = torch.Generator().manual_seed(0), problem.tensors("sample")
+    sample = problem.rows("sample")
     for _ in range(RANDOM_SETS):
-        yield bernoulli_sets(sample.askable, generator).numpy()
+        yield bernoulli_sets(sample.askable).numpy()
 
 
 def _class_losses(outputs: np.ndarray, y: np.ndarray) -> Losses:

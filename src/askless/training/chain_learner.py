@@ -1,62 +1,44 @@
-"""Training a policy and a predictor together on chains of states: what all ways to do it share."""
+"""Training a policy and a predictor together on chains of states: what the methods share that do so."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from askless.core import Policy
-from askless.nn import Dropout, Layout, PolicyPredictor, Run, mask_gradient
+from askless.networks import PolicyPredictor
 from askless.training.chains import Chains, States
-from askless.training.data import Problem
-from askless.training.distributed import same_everywhere
 from askless.training.first import first_question
+from askless.training.loop import Learner
 from askless.training.predictor import exported_predictor
 from askless.training.prices import with_little_money
+from askless.training.problem import Problem
 from askless.training.subsets import bernoulli_sets
 from askless.training.validation import validation_loss
 
-__all__ = ["ChainLearner", "Lesson"]
+__all__ = ["ChainLearner"]
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """What the predictor was taught, and the way on to what chose it."""
+class ChainLearner(Learner):
+    """Trains policy and predictor on chains; a subclass writes the loss of a batch of states, and the policy."""
 
-    loss: Tensor  # the mean
-    run: Run
-    way: Any  # (b, ...) what the run's way back came to
-    x: Tensor  # (b, columns)
-    layout: Layout
+    module: PolicyPredictor
 
-    def mask_gradient(self) -> Tensor:
-        """(b, features) the gradient of what was known."""
-        return mask_gradient(self.run.input_gradient(self.way), self.x, self.layout)
+    def __init__(self, module: PolicyPredictor, problem: Problem, chains: Chains, *, exact_first: bool) -> None:
+        self.module, self.problem, self.chains = module, problem, chains
+        self.rows, self.exact_first = chains.rows, exact_first
 
+    @abstractmethod
+    def policy(self, module: PolicyPredictor, *, live: bool = False) -> Policy:
+        """The fitted policy with a copy of the weights; a `live` one shares them and cannot be kept."""
 
-class ChainLearner(ABC):
-    """Trains policy and predictor on chains; a subclass says by what loss, and what the policy is."""
-
-    def __init__(
-        self,
-        module: PolicyPredictor,
-        problem: Problem,
-        chains: Chains,
-        dropout: Dropout | None,  # of both networks
-        *,
-        exact_first: bool,
-    ) -> None:
-        self.module = module
-        self.problem = problem
-        self.chains = chains
-        self.dropout = dropout
-        self.rows, self.valid = chains.rows, problem.tensors("sample")
-        self.exact_first = exact_first
+    @abstractmethod
+    def states_loss(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
+        """The mean loss of the states, and what was picked (b,); the predictor learns from the `extra` ones too."""
 
     @property
     def first(self) -> Tensor | None:
@@ -66,77 +48,67 @@ class ChainLearner(ABC):
     def begin(self) -> None:
         """Find the first question, once: after pretraining, when the predictor knows all single features alike."""
         if self.exact_first and not self.chains.first.any():
-            gains = first_question(self.module.predictor, [self.rows, self.problem.tensors("valid")])
-            self.chains.first.copy_(self._first_scores(same_everywhere(gains)))
+            gains = first_question(self.module.predictor, [self.rows, self.problem.rows("valid")])
+            self.chains.first.copy_(self.first_scores(gains))
 
-    def _first_scores(self, gains: Tensor) -> Tensor:
+    def first_scores(self, gains: Tensor) -> Tensor:
         """(features,) scores of the first question, from what each gains."""
         return gains
 
-    def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
+    def batches(self) -> Sequence[Tensor]:
         """Random batches of states."""
-        return self.chains.batches(generator)
+        return self.chains.batches()
 
-    def gradients(self, batch: Tensor, temperature: float) -> Tensor:
+    def loss(self, batch: Tensor, temperature: float) -> Tensor:
         """The mean one-step-ahead loss of the batch's states, which move on."""
         states = self.chains.states(batch)
-        extra = self._random_sets(states.first_rows(round(self.chains.random_starts * len(batch))))
-        loss, pick = self._gradients(self._paying(states), extra, temperature)
+        extra = self._with_random_sets(states.first_rows(round(self.chains.random_starts * len(batch))))
+        if self.problem.priced:
+            states = with_little_money(states, self.problem)
+        loss, pick = self.states_loss(states, extra, temperature)
         self.chains.move(batch, pick)
         return loss
 
-    def _paying(self, states: States) -> States:
-        """The states, some of which cannot pay for everything where questions have prices."""
-        return with_little_money(states, self.problem, self.chains.generator) if self.problem.priced else states
-
-    def _random_sets(self, states: States) -> States:
+    def _with_random_sets(self, states: States) -> States:
         """The states with random sets asked instead, as in the predictor's pretraining: it must not forget them."""
         askable = torch.ones_like(states.asked) if states.askable is None else states.askable
-        asked = bernoulli_sets(askable.bool(), self.chains.generator)
-        return replace(states, asked=asked.to(torch.uint8))
+        return replace(states, asked=bernoulli_sets(askable.bool()).to(torch.uint8))
 
-    @abstractmethod
-    def _gradients(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
-        """The mean loss of the states, and what was picked (b,); the predictor learns from the `extra` ones too."""
+    def policy_outputs(self, states: States) -> tuple[Tensor, Tensor | float]:
+        """The policy network's outputs (b, features), and a loss of the predictor.
 
-    def _policy_pass(self, states: States, inputs: Tensor) -> Run:
-        """A pass of the policy from what is known (b, inputs).
-
-        On a shared trunk of convolutions the predictor learns from the same pass: what is known now is what was
-        picked before.
+        Where both share convolutions, the predictor learns from the policy's pass too; else that loss is 0.
         """
-        run = self.module.twofold(inputs)
-        if run is None:
-            return self.module.policy(inputs, self.dropout)  # type: ignore[no-any-return]
-        run.teach(self.rows.loss_gradient(run.predictions, states.y).div_(len(inputs)))
-        return run
+        scores, outputs = self.module.both(states.x, states.known)
+        return scores, 0.0 if outputs is None else self.rows.loss(outputs, states.y).mean()
 
-    def _teach_predictor(self, states: States, mask: Tensor, extra: States, *, to_inputs: bool = False) -> Lesson:
-        """Let the predictor learn from knowing the mask (b, features) of the states, and from the extra ones.
+    def predictor_loss(self, states: States, mask: Tensor, extra: States) -> Tensor:
+        """The predictor's loss if the mask (b, features) of the states is known, and on the extra ones, per state."""
+        x, y = torch.cat([states.x, extra.x]), torch.cat([states.y, extra.y])
+        outputs = self.module.predictor(x, torch.cat([mask, extra.known]))
+        return self.rows.loss(outputs, y).sum() / len(mask)
 
-        What chose the mask learns from the lesson's way back `to_inputs`.
-        """
-        x, y, b = torch.cat([states.x, extra.x]), torch.cat([states.y, extra.y]), len(mask)
-        inputs = self.rows.inputs(x, torch.cat([mask, extra.known]))
-        run = self.module.predictor(inputs, self.dropout, to_inputs=to_inputs)
-        way = run.backward(self.rows.loss_gradient(run.outputs, y).div_(b))
-        return Lesson(self.rows.loss(run.outputs, y).sum() / b, run, way[:b], states.x, self.rows.layout)
-
-    def _outputs_now(self, states: States, inputs: Tensor) -> Tensor:
-        """(b, outputs) what the predictor says before another answer; where nothing is known, the prior."""
-        outputs = self.module.predictor.roughly(inputs)
+    def outputs_now(self, states: States) -> Tensor:
+        """(b, outputs) of the predictor before another answer; the prior where nothing is known."""
+        outputs = self.module.predictor.evaluate(states.x, states.known)
         empty = ~states.known.any(dim=1, keepdim=True)
         return torch.where(empty, self.problem.prior_outputs.to(outputs.dtype), outputs)
 
+    def candidate_gains(self, states: States, candidates: Tensor) -> Tensor:
+        """(b, m) what each candidate (b, m) gains, as the predictor believes once it knows its value.
+
+        The gain is the divergence of the predictions after and before. Averaged over cases that is how far the loss
+        falls, if the predictor is calibrated, with far less variance than the loss of the sampled labels.
+        """
+        answered = states.answered(candidates)
+        then = self.module.predictor.one_more(states.x, states.known, candidates, answered)
+        return self.rows.divergence(then, self.outputs_now(states)[:, None, :]) * answered
+
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
-        """The zero-temperature loss: that of real roll-outs, after each answer."""
+        """The mean loss of real roll-outs after each answer, without noise."""
         policy = self.policy(module, live=True)
         predictor = exported_predictor(module.predictor, self.problem, live=True)
         return {"loss": validation_loss(policy, predictor, self.problem)}
-
-    @abstractmethod
-    def policy(self, module: PolicyPredictor, *, live: bool = False) -> Policy:
-        """The policy for the torch-free runtime, as it is now; a `live` one is for validation and cannot be kept."""
 
     def tensors(self) -> dict[str, Tensor]:
         """Where each state stands, and the first question."""

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 
 from askless.training.augment import views_for
-from askless.training.data import Problem, Tensors
-from askless.training.distributed import each_its_own, world
+from askless.training.problem import Problem, Rows
 from askless.training.subsets import uniform_sets
 
 __all__ = ["Chains", "States", "epoch_batches"]
@@ -53,6 +52,16 @@ class States:
             return self.known if self.present is None else self.asked.to(self.x.dtype)
         return 1 - self.askable * (1 - self.asked.to(self.x.dtype))
 
+    def answered(self, candidates: Tensor) -> Tensor:
+        """(b, m) 1 where asking a candidate (b, m) gives a value."""
+        if self.present is None:
+            return torch.ones(candidates.shape, dtype=self.x.dtype)
+        return self.present.gather(1, candidates)
+
+    def with_pick(self, pick: Tensor) -> Tensor:
+        """(b, features) what is known after asking for feature `pick[i]` of state i."""
+        return self.known.scatter(1, pick[:, None], self.answered(pick[:, None]))
+
     def first_rows(self, count: int) -> States:
         """The first `count` states."""
         return self._each(lambda part: part[:count])
@@ -66,7 +75,7 @@ class States:
         return States(*(None if part is None else take(part) for part in parts))  # type: ignore[arg-type]
 
     @classmethod
-    def start(cls, rows: Tensors) -> States:
+    def start(cls, rows: Rows) -> States:
         """All rows, with nothing asked."""
         asked = torch.zeros_like(rows.present, dtype=torch.uint8)
         return cls(rows.x, rows.y, asked, *(part.to(rows.x.dtype) for part in (rows.present, rows.askable)))
@@ -93,50 +102,46 @@ class Chains:
         epochs: int,
         random_subsets: bool,
         random_starts: float,
-        generator: torch.Generator,
-        seed: int,
         augment: str = "none",
         depths: str = "early",
         walks: int = 4,
     ) -> None:
-        self.rows = problem.tensors("train")
+        self.rows = problem.rows("train")
         self._to_the_end = TO_THE_END[depths]
         self.batch_size = batch_size
         self.random_subsets = random_subsets
         self.random_starts = random_starts
-        self.generator = generator
         self._sampler = uniform_sets(problem.max_features - 1)
         able = row_sums(self.rows.askable)
         self._last = able.clamp(max=problem.max_features)  # (rows,) how many questions are the most
         self._useful = able.nonzero().squeeze(1)  # a row without any value teaches nothing
-        source = torch.Generator().manual_seed(each_its_own(seed))
-        self._starts = self._drawn(self._some_rows(STARTS, source), source)  # (STARTS, features)
+        self._starts = self._drawn(self._some_rows(STARTS))  # (STARTS, features)
         self.n_batches = epoch_batches(problem, states_per_row, batch_size)
-        visits = epochs * self.n_batches * batch_size // world().size  # each process has chains of its own
+        visits = epochs * self.n_batches * batch_size
         most = visits // (walks * problem.max_features)
         live = max(min(most, MOST_BYTES // len(problem.schema)), FEWEST_BATCHES * batch_size)
         self._wanders = len(self._useful) * states_per_row > live
         if self._wanders:
-            self.row = self._some_rows(live, source)
+            self.row = self._some_rows(live)
         else:
             self.row = self._useful.repeat(states_per_row)  # (states,) the training row of each state
         self.asked = torch.empty(len(self.row), len(problem.schema), dtype=torch.uint8)
         for start in range(0, len(self.row), AT_ONCE):
             some = slice(start, start + AT_ONCE)
-            self.asked[some] = self._start(self.row[some], source)
+            self.asked[some] = self._start(self.row[some])
         self._count = row_sums(self.asked)  # (states,)
         self._end = torch.empty_like(self._count)  # (states,) after how many questions each chain ends
-        self._draw_ends(torch.arange(len(self.row)), source)
+        self._draw_ends(torch.arange(len(self.row)))
         self._views = views_for(problem.schema.grid, augment, complete=self.rows.complete)
         # (states,) the view that each state has of its image; it goes on to one like it until its chain begins anew
-        self.view = None if self._views is None else self._views.beginning(len(self.row), source)
+        self.view = None if self._views is None else self._views.beginning(len(self.row))
         self.first = torch.zeros(len(problem.schema))  # scores of the first question
 
-    def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
+    def batches(self) -> Sequence[Tensor]:
         """Random batches of states, none of which is visited again in an epoch before all others were."""
         batches: list[Tensor] = []
         while len(batches) < self.n_batches:
-            batches += torch.split(torch.randperm(len(self.row), generator=generator), self.batch_size)
+            batches += torch.split(torch.randperm(len(self.row)), self.batch_size)
         return batches[: self.n_batches]
 
     def states(self, batch: Tensor) -> States:
@@ -155,13 +160,13 @@ class Chains:
         """Ask each state of the batch for what was picked (b,); a state that is at its end starts again."""
         if self.random_subsets:
             if self._wanders:
-                self.row.index_copy_(0, batch, self._some_rows(len(batch), self.generator))
-            self.asked.index_copy_(0, batch, self._drawn(self.row.index_select(0, batch), self.generator))
+                self.row.index_copy_(0, batch, self._some_rows(len(batch)))
+            self.asked.index_copy_(0, batch, self._drawn(self.row.index_select(0, batch)))
             self._draw_views(batch)
             return
         self.asked.view(-1).index_fill_(0, batch * self.asked.shape[1] + pick, 1)
         if self._views is not None and self.view is not None:
-            self.view.index_copy_(0, batch, self._views.going_on(self.view.index_select(0, batch), self.generator))
+            self.view.index_copy_(0, batch, self._views.going_on(self.view.index_select(0, batch)))
         count = self._count.index_select(0, batch) + 1
         self._count.index_copy_(0, batch, count)
         ended = batch.index_select(0, (count >= self._end.index_select(0, batch)).nonzero().squeeze(1))
@@ -178,7 +183,7 @@ class Chains:
         for batch in torch.split(torch.arange(len(self.row)), self.batch_size):
             self._restart(batch)
             to_come = self._end.index_select(0, batch) - self._count.index_select(0, batch)
-            steps = (torch.rand(len(batch), generator=self.generator) * to_come).long()
+            steps = (torch.rand(len(batch)) * to_come).long()
             for step in range(int(steps.max())):
                 walking = batch[steps > step]
                 self.move(walking, pick(self.states(walking)))
@@ -186,25 +191,25 @@ class Chains:
     def _restart(self, states: Tensor) -> None:
         """Begin the chains of the states anew, empty or from a random set; where states are few, on other rows."""
         if self._wanders:
-            self.row.index_copy_(0, states, self._some_rows(len(states), self.generator))
+            self.row.index_copy_(0, states, self._some_rows(len(states)))
         self.asked.index_fill_(0, states, 0)
         self._count.index_fill_(0, states, 0)
-        again = states[torch.rand(len(states), generator=self.generator) < self.random_starts]
+        again = states[torch.rand(len(states)) < self.random_starts]
         if len(again):
-            drawn = self._start(self.row[again], self.generator)
+            drawn = self._start(self.row[again])
             self.asked.index_copy_(0, again, drawn)
             self._count.index_copy_(0, again, row_sums(drawn))
-        self._draw_ends(states, self.generator)
+        self._draw_ends(states)
         self._draw_views(states)
 
     def _draw_views(self, states: Tensor) -> None:
         if self._views is not None and self.view is not None:
-            self.view.index_copy_(0, states, self._views.beginning(len(states), self.generator))
+            self.view.index_copy_(0, states, self._views.beginning(len(states)))
 
-    def _some_rows(self, count: int, generator: torch.Generator) -> Tensor:
-        return self._useful[torch.randint(len(self._useful), (count,), generator=generator)]
+    def _some_rows(self, count: int) -> Tensor:
+        return self._useful[torch.randint(len(self._useful), (count,))]
 
-    def _draw_ends(self, states: Tensor, generator: torch.Generator) -> None:
+    def _draw_ends(self, states: Tensor) -> None:
         """Let the chains of the states end after the last question, or after any number that there are to come.
 
         In the latter case early questions are trained on more often than late ones: every case is asked them, and
@@ -213,7 +218,7 @@ class Chains:
         last = self._last.index_select(0, self.row.index_select(0, states))
         if self._to_the_end < 1.0:
             count = self._count.index_select(0, states)
-            place = (torch.rand(len(states), generator=generator) - self._to_the_end) / (1.0 - self._to_the_end)
+            place = (torch.rand(len(states)) - self._to_the_end) / (1.0 - self._to_the_end)
             last = torch.where(place < 0.0, last, count + 1 + (place * (last - count)).long())
         self._end.index_copy_(0, states, last)
 
@@ -222,19 +227,19 @@ class Chains:
         kept = {"row": self.row, "asked": self.asked, "count": self._count, "end": self._end}
         return kept | {"first": self.first} | ({} if self.view is None else {"view": self.view})
 
-    def _start(self, row: Tensor, generator: torch.Generator) -> Tensor:
+    def _start(self, row: Tensor) -> Tensor:
         """(b, features) random sets to start from: some that were drawn before, without what cannot be asked."""
-        drawn = self._starts.index_select(0, torch.randint(len(self._starts), (len(row),), generator=generator))
+        drawn = self._starts.index_select(0, torch.randint(len(self._starts), (len(row),)))
         if self.rows.complete:
             return drawn
         askable = self.rows.askable.index_select(0, row)
         drawn &= askable
         return drawn * (askable & ~drawn.bool()).any(dim=1, keepdim=True)
 
-    def _drawn(self, row: Tensor, generator: torch.Generator) -> Tensor:
+    def _drawn(self, row: Tensor) -> Tensor:
         """(b, features) random sets of fewer than `max_features` features that leave something to ask."""
         askable = self.rows.askable.index_select(0, row)
-        drawn = self._sampler(askable, generator)
+        drawn = self._sampler(askable)
         return (drawn & (askable & ~drawn).any(dim=1, keepdim=True)).to(torch.uint8)
 
 

@@ -16,11 +16,10 @@ from torch import Tensor
 
 from askless.exceptions import CheckpointError
 from askless.files import remove_leftovers, write_atomic
-from askless.training.distributed import file_of_first, world
 
 __all__ = ["Checkpoint", "Snapshot", "finished"]
 
-CHECKPOINT_FORMAT = 3  # goes up when what a snapshot holds changes: an older file is then of another fit
+CHECKPOINT_FORMAT = 4  # goes up when what a snapshot holds changes: an older file is then of another fit
 LARGE, SELDOM = 1 << 25, 60.0  # bytes of a file that is written at most once in so many seconds
 
 Result = tuple[dict[str, Tensor], list[dict[str, Any]]]
@@ -44,8 +43,7 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], fingerprint: str) -> None:
         self.path = Path(path)
-        processes = world().size
-        self.fingerprint = fingerprint if processes == 1 else f"{fingerprint} in {processes} processes"
+        self.fingerprint = fingerprint
         self._finished: dict[str, Result] | None = None  # by stage; None until the file was looked at
         self._around = ""  # the names of the stages that are being computed
         self._not_before = 0.0  # when a snapshot is written again, on the monotonic clock
@@ -88,8 +86,6 @@ class Checkpoint:
 
     def _write(self, snapshot: Snapshot | None) -> int:
         """Replace the file; returns its size in bytes."""
-        if world().rank > 0:  # one file for all processes
-            return 0
         results = self._finished or {}
         tensors = {} if snapshot is None else {f"now.{name}": t for name, t in snapshot.tensors.items()}
         for stage, (kept, _) in results.items():
@@ -105,21 +101,19 @@ class Checkpoint:
 
     def _read(self) -> tuple[Snapshot | None, dict[str, Result]]:
         try:
-            with file_of_first(self.path) as path:
-                if path is not None and not _is_checkpoint(path):
-                    raise CheckpointError(
-                        "wrong_file",
-                        f"{self.path} is not an askless checkpoint; it was not changed. "
-                        "Give the path of a checkpoint, or of a file that does not exist yet",
-                        path=str(self.path),
-                    )
-                if world().rank == 0:
-                    remove_leftovers(self.path)  # of fits that were killed while they wrote
-                if path is None:
-                    return None, {}
-                with safe_open(path, framework="pt") as file:
-                    metadata = file.metadata() or {}
-                    tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            if self.path.exists() and not _is_checkpoint(self.path):
+                raise CheckpointError(
+                    "wrong_file",
+                    f"{self.path} is not an askless checkpoint; it was not changed. "
+                    "Give the path of a checkpoint, or of a file that does not exist yet",
+                    path=str(self.path),
+                )
+            remove_leftovers(self.path)  # of fits that were killed while they wrote
+            if not self.path.exists():
+                return None, {}
+            with safe_open(self.path, framework="pt") as file:
+                metadata = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             fingerprint, notes = metadata["fingerprint"], json.loads(metadata["notes"])
             now, histories = notes["now"], notes["finished"]
         except CheckpointError:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from askless.nn import MaskedNet
-from askless.training.data import Tensors, some_rows
+from askless.networks import MaskedNetwork
+from askless.training.problem import Rows, some_rows
 
 __all__ = ["first_question"]
 
@@ -17,7 +17,7 @@ AT_ONCE = 1 << 14
 LEAST = 1e-6  # nats
 
 
-def first_question(predictor: MaskedNet, parts: Sequence[Tensors]) -> Tensor:
+def first_question(predictor: MaskedNetwork, parts: Sequence[Rows]) -> Tensor:
     """(features,) how much the loss falls when one feature is known, over the rows that can be asked for it.
 
     Large tables are tried in two rounds of as many pairs of a row and a feature as the network has time for: some
@@ -36,7 +36,7 @@ def first_question(predictor: MaskedNet, parts: Sequence[Tensors]) -> Tensor:
     return gain.scatter(0, best, again)
 
 
-def _gains(predictor: MaskedNet, parts: Sequence[Tensors], features: Tensor) -> Tensor:
+def _gains(predictor: MaskedNetwork, parts: Sequence[Rows], features: Tensor) -> Tensor:
     """(len(features),) the mean gain of each feature, over as many rows as there are trials for."""
     total = sum(len(rows) for rows in parts)
     share = min(1.0, predictor.first_trials / (total * len(features)))
@@ -50,13 +50,12 @@ def _gains(predictor: MaskedNet, parts: Sequence[Tensors], features: Tensor) -> 
     return gain / count.clamp_min(1.0)
 
 
-def _gained(predictor: MaskedNet, rows: Tensors, some: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+def _gained(predictor: MaskedNetwork, rows: Rows, some: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
     """(b, len(features)) how much each row's loss falls by each feature, and whether it can be asked."""
     x, y, b = rows.x.index_select(0, some), rows.y.index_select(0, some), len(some)
     tried = features.expand(b, -1)
     present, able = (part.index_select(0, some).to(x.dtype).gather(1, tried) for part in (rows.present, rows.askable))
-    nothing = x.new_zeros(1, x.shape[1] + rows.present.shape[1])
-    after = predictor.one_more(nothing, x, tried, present, rows.layout)
+    after = predictor.one_more(x, x.new_zeros(1, rows.present.shape[1]), tried, present)
     losses = rows.loss(after.view(b * len(features), -1), y.repeat_interleave(len(features))).view(b, -1)
     before = rows.loss(rows.problem.prior_outputs.to(x.dtype).expand(b, -1), y)
     return (before[:, None] - losses) * present, able

@@ -4,62 +4,51 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from askless.exceptions import CheckpointError, TrainingError
 from askless.training.checkpoint import Checkpoint, Snapshot
-from askless.training.distributed import (
-    align,
-    average_gradients,
-    mean_everywhere,
-    of_all,
-    own_batches,
-    own_name,
-    same_everywhere,
-)
 from askless.training.optimizer import Optimizer
 from askless.training.progress import Progress
 
-__all__ = ["Learner", "Phase", "Row", "diverged", "enough_epochs", "train"]
+__all__ = ["Learner", "Phase", "Row", "diverged", "enough_epochs", "seeded", "train"]
 
 Row = dict[str, float | int | str]
 
 
-class Learner(Protocol):
-    """What a phase trains: a module, its batches, its loss, its validation."""
+class Learner(ABC):
+    """What a phase trains: a module, its batches, its loss and its validation."""
 
-    @property
-    def module(self) -> nn.Module:
-        """What is optimised; validation gets it, or a moving average of it."""
-        ...
+    module: Any  # optimised; validation gets it, or a moving average of it
 
     def begin(self) -> None:
-        """Called when the phase starts, not when it is resumed; what it sets must be in `module` or `tensors`."""
-        ...
+        """Called when the phase starts, but not when it is resumed; what it sets must be in `module` or `tensors`."""
 
-    def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
+    @abstractmethod
+    def batches(self) -> Sequence[Tensor]:
         """The batches of one epoch, each a tensor of indices."""
-        ...
 
-    def gradients(self, batch: Tensor, temperature: float) -> Tensor:
-        """The mean loss of a batch; leaves its gradients with the parameters, and may move the learner's state on."""
-        ...
+    @abstractmethod
+    def loss(self, batch: Tensor, temperature: float) -> Tensor:
+        """The mean loss of a batch, for autograd; may move the learner's own state on."""
 
+    @abstractmethod
     def validate(self, module: Any, temperature: float) -> dict[str, float]:
         """Losses on the validation rows, by name."""
-        ...
 
     def tensors(self) -> dict[str, Tensor]:
         """The learner's own state, which a checkpoint must hold; it is restored in place."""
-        ...
+        return {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Phase:
     """One run of epochs over one learner."""
 
@@ -68,13 +57,14 @@ class Phase:
     epochs: int
     lr: float
     weight_decay: float = 0.0
+    dropout: float | None = None  # the rate from this phase on; None leaves it
     schedule: Literal["cosine", "plateau"] = "cosine"
     temperature: tuple[float, float] | None = None  # geometric from the first to the last over the first 80 %
     average: float = 0.0  # decay of the exponential moving average of the weights; 0 for none
     validate_every: int = 1  # epochs
     validate_from: float = 0.0  # share of the epochs that pass before the first validation
-    monitor: str = "loss"  # what early stopping watches
-    select: str = "loss"  # what the returned weights are best in
+    monitor: str = "loss"  # the validation loss that early stopping watches
+    select: str = "loss"  # the validation loss by which the returned weights are the best
     patience: int | None = None  # validations without improvement before the phase ends
     keep_best_of: str | None = None  # phases of the same key share one best: the best of all of them is returned
     work: float = 1.0  # expected time of an epoch, compared with those of the other phases; for the progress bar
@@ -91,6 +81,14 @@ def enough_epochs(n_batches: int, least: int, steps: int) -> int:
     return min(max(least, -(-steps // n_batches)), 10 * least)
 
 
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Draw torch's random numbers from this seed; afterwards the generator is as it was before."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
 @dataclass
 class _Best:
     """The weights that did best so far, and by how much."""
@@ -105,27 +103,20 @@ class _Best:
 class _Run:
     """Everything that changes while phases run; a checkpoint holds it all."""
 
-    generator: torch.Generator
-    history: list[Row]
+    history: list[Row] = field(default_factory=list)
     phase: int = 0
     epoch: int = 0
     lr_scale: float = 1.0
     best: _Best = field(default_factory=_Best)
 
 
-def train(
-    phases: Sequence[Phase],
-    generator: torch.Generator,
-    *,
-    progress: Progress,
-    checkpoint: Checkpoint | None = None,
-) -> list[Row]:
+def train(phases: Sequence[Phase], *, progress: Progress, checkpoint: Checkpoint | None = None) -> list[Row]:
     """Run the phases one after another; each leaves its learner's module with the best weights it had.
 
-    Returns the history, one row for each epoch. With a checkpoint, a run that was interrupted goes on where the
-    last finished epoch left it.
+    Returns the history, one row for each epoch. With a checkpoint, an interrupted run continues after the last
+    finished epoch. Random numbers come from torch's global generator; see `seeded`.
     """
-    run = _Run(generator, [])
+    run = _Run()
     resumed = checkpoint.load() if checkpoint is not None else None
     progress.start(sum(phase.epochs * phase.work for phase in phases))
     first = int(resumed.notes["phase"]) if resumed else 0
@@ -144,7 +135,6 @@ def train(
         run.phase, run.epoch, run.lr_scale = index, 0, 1.0
         before = sum(p.epochs * p.work for p in phases[:index])
         _run_phase(phase, run, progress, before, checkpoint, resumed if index == first else None)
-    align(generator)
     return run.history
 
 
@@ -157,30 +147,33 @@ def _run_phase(
     resumed: Snapshot | None,
 ) -> None:
     learner = phase.learner
+    if phase.dropout is not None:
+        learner.module.set_dropout(phase.dropout)
     if resumed is None:
         learner.begin()
-    parameters = [p for p in learner.module.parameters() if p.requires_grad]
-    optimizer = Optimizer(parameters, phase.weight_decay)
-    averaged = _Average(learner.module, phase.average)
+    optimizer = Optimizer(learner.module, phase.weight_decay)
+    average = _Average(learner.module, phase.average)
     if resumed is not None:
-        _restore(resumed, phase, run, optimizer, averaged)
+        _restore(resumed, phase, run, optimizer, average)
     while run.epoch < phase.epochs and not _exhausted(phase, run.best):
-        row = _run_epoch(phase, run, optimizer, averaged)
+        row = _run_epoch(phase, run, optimizer, average)
         run.epoch += 1
         if _validates(phase, run.epoch):
-            losses = _validated(learner, averaged.module, _temperature(phase, run.epoch / phase.epochs))
+            average.module.eval()
+            losses = learner.validate(average.module, _temperature(phase, run.epoch / phase.epochs))
             row |= {f"valid_{name}": value for name, value in losses.items()}
-            _note_validation(phase, run, losses, averaged.module)
+            _note_validation(phase, run, losses, average.module)
         run.history.append(row)
         if not math.isfinite(float(row["train_loss"])):
             raise diverged(phase.name, run.epoch, "the training loss is not finite")
         progress.epoch(before + run.epoch * phase.work, phase.name, row)
         if checkpoint is not None:
-            checkpoint.save(_snapshot(phase, run, optimizer, averaged))
+            checkpoint.save(_snapshot(phase, run, optimizer, average))
     if run.best.weights and not math.isfinite(run.best.score):
         raise diverged(phase.name, run.epoch, "no validation loss is finite")
     if run.best.weights:  # a phase of no epochs leaves the weights as they are
         learner.module.load_state_dict(run.best.weights)
+    learner.module.eval()
 
 
 def diverged(phase: str, epoch: int | None, what: str) -> TrainingError:
@@ -194,50 +187,36 @@ def diverged(phase: str, epoch: int | None, what: str) -> TrainingError:
     )
 
 
-def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, averaged: _Average) -> Row:
-    batches = own_batches(phase.learner.batches, run.generator)
+def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average) -> Row:
+    phase.learner.module.train()
+    batches = phase.learner.batches()
     total = torch.zeros(())
     fraction = 0.0
     for i, batch in enumerate(batches):
         fraction = (run.epoch + i / len(batches)) / phase.epochs
         lr = _learning_rate(phase, fraction, 1.0 / (phase.epochs * len(batches))) * run.lr_scale
         total += _step(phase, batch, lr, _temperature(phase, fraction), optimizer)
-        averaged.update(phase.learner.module, run.epoch * len(batches) + i)
-    _keep_alike(phase.learner.module, averaged.module)
+        average.update(phase.learner.module, run.epoch * len(batches) + i)
     row: Row = {
         "phase": phase.name,
         "epoch": run.epoch + 1,
         "lr": _learning_rate(phase, fraction, 0.0) * run.lr_scale,
-        "train_loss": float(mean_everywhere(total)) / max(len(batches), 1),
+        "train_loss": float(total) / max(len(batches), 1),
     }
     return row if phase.temperature is None else row | {"temperature": _temperature(phase, fraction)}
 
 
-def _keep_alike(*modules: nn.Module) -> None:
-    """Let all processes go on with the first one's weights: other machines may round differently."""
-    for module in modules:
-        for tensor in module.state_dict().values():
-            same_everywhere(tensor)
-
-
-def _validated(learner: Learner, module: nn.Module, temperature: float) -> dict[str, float]:
-    """The losses on the validation rows, as the first process finds them: all must decide alike."""
-    losses = learner.validate(module, temperature)
-    agreed = same_everywhere(torch.tensor(list(losses.values()), dtype=torch.float64))
-    return dict(zip(losses, agreed.tolist(), strict=True))
+def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: Optimizer) -> Tensor:
+    optimizer.zero_grad()
+    loss = phase.learner.loss(batch, temperature)
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step(lr)
+    return loss.detach()
 
 
 def _validates(phase: Phase, epoch: int) -> bool:
     """Whether the weights are validated after so many epochs; counted from the last one, which always is."""
     return epoch >= phase.validate_from * phase.epochs and (phase.epochs - epoch) % phase.validate_every == 0
-
-
-def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: Optimizer) -> Tensor:
-    optimizer.zero_grad()
-    loss = phase.learner.gradients(batch, temperature)
-    average_gradients(optimizer.parameters)
-    optimizer.step(lr)
-    return loss
 
 
 def _learning_rate(phase: Phase, fraction: float, one_step: float) -> float:
@@ -280,28 +259,27 @@ class _Average:
         self.decay = decay
         self.module = copy.deepcopy(module) if decay else module
 
+    @torch.no_grad()
     def update(self, module: nn.Module, step: int) -> None:
         """Move towards the module's weights; the first steps move faster."""
         if not self.decay:
             return
-        decay = min(self.decay, (1.0 + step) / (10.0 + step))
-        with torch.no_grad():
-            mine: list[Tensor] = list(self.module.parameters())
-            theirs: list[Tensor] = list(module.parameters())
-            torch._foreach_lerp_(mine, theirs, 1.0 - decay)
-            for kept, now in zip(self.module.buffers(), module.buffers(), strict=True):
-                if kept.is_floating_point():  # the statistics of batches follow the weights that they are of
-                    kept.lerp_(now, 1.0 - decay)
-                else:
-                    kept.copy_(now)
+        share = 1.0 - min(self.decay, (1.0 + step) / (10.0 + step))
+        for mine, theirs in zip(self.module.parameters(), module.parameters(), strict=True):
+            mine.lerp_(theirs, share)
+        for kept, now in zip(self.module.buffers(), module.buffers(), strict=True):
+            if kept.is_floating_point():  # batch statistics follow the weights that they belong to
+                kept.lerp_(now, share)
+            elif kept.ndim == 0:
+                kept.copy_(now)
 
 
-def _snapshot(phase: Phase, run: _Run, optimizer: Optimizer, averaged: _Average) -> Snapshot:
-    tensors = {"generator": run.generator.get_state()}
+def _snapshot(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average) -> Snapshot:
+    tensors = {"generator": torch.get_rng_state()}
     tensors |= {f"module.{name}": t for name, t in phase.learner.module.state_dict().items()}
-    tensors |= {f"average.{name}": t for name, t in averaged.module.state_dict().items()}
+    tensors |= {f"average.{name}": t for name, t in average.module.state_dict().items()}
     tensors |= {f"best.{name}": t for name, t in run.best.weights.items()}
-    tensors |= {f"learner.{name}": t for name, t in of_all(phase.learner.tensors()).items()}
+    tensors |= {f"learner.{name}": t for name, t in phase.learner.tensors().items()}
     tensors |= {f"optimizer.{name}": t for name, t in optimizer.tensors().items()}
     notes: dict[str, Any] = {
         "phase": run.phase,
@@ -315,17 +293,16 @@ def _snapshot(phase: Phase, run: _Run, optimizer: Optimizer, averaged: _Average)
     return Snapshot(tensors, notes)
 
 
-def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: Optimizer, averaged: _Average) -> None:
+def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: Optimizer, average: _Average) -> None:
     def part(prefix: str) -> dict[str, Tensor]:
         return {n.removeprefix(prefix): t for n, t in saved.tensors.items() if n.startswith(prefix)}
 
-    run.generator.set_state(saved.tensors["generator"])
+    torch.set_rng_state(saved.tensors["generator"])
     phase.learner.module.load_state_dict(part("module."))
-    averaged.module.load_state_dict(part("average."))
+    average.module.load_state_dict(part("average."))
     for name, tensor in phase.learner.tensors().items():
-        tensor.copy_(saved.tensors[f"learner.{own_name(name)}"])
-    for name, tensor in optimizer.tensors().items():
-        tensor.copy_(saved.tensors[f"optimizer.{name}"])
+        tensor.copy_(saved.tensors[f"learner.{name}"])
+    optimizer.load(part("optimizer."))
     notes = saved.notes
     run.epoch, run.lr_scale, run.history = notes["epoch"], notes["lr_scale"], notes["history"]
     run.best = _Best(notes["score"], notes["watched"], notes["stale"], part("best."))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from askless.nn import Dropout, MaskedNet
-from askless.training.data import Problem
+from askless.networks import MaskedNetwork
 from askless.training.loop import Learner, Phase, enough_epochs
 from askless.training.predictor import NetSettings
+from askless.training.problem import Problem
 from askless.training.subsets import ROWS_PER_EPOCH, SubsetLearner, bernoulli_sets
 
 __all__ = ["chain_work", "enough_for_policy", "polishing", "pretraining", "seldom_validated", "training_summary"]
@@ -21,15 +21,17 @@ VALIDATIONS, VALIDATE_FROM = 6, 0.4  # each one costs about as much as an epoch,
 
 
 def pretraining(
-    predictor: MaskedNet, problem: Problem, dropout: Dropout, net: NetSettings, *, epochs: int | None, seed: int
+    predictor: MaskedNetwork, problem: Problem, net: NetSettings, *, epochs: int | None, seed: int
 ) -> Phase:
     """The predictor learns from random sets of all sizes."""
-    learner = SubsetLearner(predictor, problem, dropout, bernoulli_sets, net.batch_size, seed, net.augment)
+    learner = SubsetLearner(
+        predictor, problem, bernoulli_sets, batch_size=net.batch_size, seed=seed, augment=net.augment
+    )
     enough = enough_epochs(learner.n_batches, PRETRAIN_EPOCHS, PRETRAIN_STEPS)
     return Phase(
-        "pretraining",
-        learner,
-        enough if epochs is None else epochs,
+        name="pretraining",
+        learner=learner,
+        epochs=enough if epochs is None else epochs,
         lr=net.learning_rate,
         weight_decay=net.weight_decay,
         validate_every=2,
@@ -46,9 +48,10 @@ def polishing(before: Phase, learner: Learner) -> Phase:
     epochs = max(1, round(POLISH_EPOCHS * before.epochs))
     last = None if before.temperature is None else before.temperature[1]
     return Phase(
-        "polish",
-        learner,
-        epochs,
+        name="polish",
+        learner=learner,
+        epochs=epochs,
+        dropout=0.0,
         lr=POLISH_LR * before.lr,
         temperature=None if last is None else (last, last),
         average=before.average,

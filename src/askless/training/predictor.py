@@ -1,42 +1,41 @@
-"""A predictor for sets of features that do not depend on the answers."""
+"""Networks for a problem, and a predictor for sets of features that do not depend on the answers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch import nn
 
-from askless.core import Grid
 from askless.models import NetPredictor
-from askless.nn import (
-    Dropout,
-    Layers,
+from askless.networks import (
+    Hidden,
     MaskedMLP,
-    MaskedNet,
+    MaskedNetwork,
     PolicyPredictor,
     conv_pair,
     conv_predictor,
+    custom_network,
     mlp_pair,
 )
+from askless.networks.mlp import DropoutBy
 from askless.training.checkpoint import Checkpoint
-from askless.training.data import Problem
-from askless.training.loop import Phase, Row, enough_epochs, train
+from askless.training.loop import Phase, Row, enough_epochs, seeded, train
+from askless.training.problem import Problem
 from askless.training.progress import Progress
 from askless.training.subsets import Sampler, SubsetLearner
 from askless.training.threads import fit_threads
 
-__all__ = [
-    "NetSettings",
-    "exported_predictor",
-    "new_policy_predictor",
-    "new_predictor",
-    "train_predictor",
-]
+__all__ = ["NetSettings", "NetworkFactory", "exported_predictor", "new_policy_predictor", "new_predictor", "train_predictor"]
 
 EPOCHS, STEPS = 30, 1000  # at least
 
+NetworkFactory = Callable[[int, int, int], nn.Module]
+"""`factory(n_columns, n_features, n_outputs)` returns a module whose `forward(values, mask)` gives (b, outputs)."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class NetSettings:
     """A network and how it is trained."""
 
@@ -46,34 +45,34 @@ class NetSettings:
     learning_rate: float
     weight_decay: float
     epochs: int | None  # None: enough for a thousand steps
-    network: str = "mlp"  # or a convolutional one, of a size that askless.nn knows
+    network: str | NetworkFactory = "mlp"  # or the name of a convolutional network, or a factory
     augment: str = "none"  # views of images that are trained on
+    dropout_by: DropoutBy = "batch"
 
 
-def new_predictor(problem: Problem, net: NetSettings, generator: torch.Generator) -> MaskedNet:
-    """A network for the problem's predictions, untrained."""
-    if net.network != "mlp":
-        return conv_predictor(_grid(problem), problem.n_outputs, net.network, generator, problem.device)
-    n_columns = problem.schema.n_columns
-    trunk = Layers([n_columns + len(problem.schema), *net.hidden], generator)
-    return MaskedMLP(n_columns, trunk, problem.n_outputs, generator)
+def new_predictor(problem: Problem, net: NetSettings) -> MaskedNetwork:
+    """An untrained network for the problem's predictions."""
+    if net.network == "mlp":
+        widths = [problem.schema.n_columns + len(problem.schema), *net.hidden]
+        return MaskedMLP(problem.column_feature, Hidden(widths, net.dropout, net.dropout_by), problem.n_outputs)
+    if isinstance(net.network, str):
+        return conv_predictor(problem.grid, problem.n_outputs, net.network, problem.device)
+    return custom_network(net.network, problem.column_feature, problem.n_outputs)
 
 
-def new_policy_predictor(
-    problem: Problem, net: NetSettings, shared: bool, generator: torch.Generator
-) -> PolicyPredictor:
-    """Networks for a policy and the problem's predictions, untrained."""
-    schema, outputs = problem.schema, problem.n_outputs
-    if net.network != "mlp":
-        return conv_pair(
-            _grid(problem), outputs, net.network, shared=shared, generator=generator, device=problem.device
+def new_policy_predictor(problem: Problem, net: NetSettings, *, shared: bool) -> PolicyPredictor:
+    """Untrained networks for a policy and the problem's predictions."""
+    outputs, column_feature = problem.n_outputs, problem.column_feature
+    if net.network == "mlp":
+        return mlp_pair(
+            column_feature, outputs, net.hidden, shared=shared, dropout=net.dropout, dropout_by=net.dropout_by
         )
-    return mlp_pair(schema.n_columns, len(schema), outputs, net.hidden, shared=shared, generator=generator)
-
-
-def _grid(problem: Problem) -> Grid:
-    assert problem.schema.grid is not None  # `Method.fit` refuses tables
-    return problem.schema.grid
+    if isinstance(net.network, str):
+        return conv_pair(problem.grid, outputs, net.network, shared=shared, device=problem.device)
+    return PolicyPredictor(
+        custom_network(net.network, column_feature, outputs),
+        custom_network(net.network, column_feature, len(problem.schema)),
+    )
 
 
 def train_predictor(
@@ -85,33 +84,31 @@ def train_predictor(
     progress: Progress,
     checkpoint: Checkpoint | None,
     name: str = "predictor",
-) -> tuple[MaskedNet, list[Row]]:
+) -> tuple[MaskedNetwork, list[Row]]:
     """A network trained on the sets that `sampler` draws, and the history of its training."""
-    with fit_threads(problem.n_threads):
-        generator = torch.Generator().manual_seed(seed)
-        module = new_predictor(problem, net, generator)
-        dropout = Dropout(net.dropout, generator, seed)
-        learner = SubsetLearner(module, problem, dropout, sampler, net.batch_size, seed, net.augment)
+    with fit_threads(problem.n_threads), seeded(seed):
+        module = new_predictor(problem, net)
+        learner = SubsetLearner(
+            module, problem, sampler, batch_size=net.batch_size, seed=seed, augment=net.augment
+        )
         phase = Phase(
-            name,
-            learner,
-            enough_epochs(learner.n_batches, EPOCHS, STEPS) if net.epochs is None else net.epochs,
+            name=name,
+            learner=learner,
+            epochs=enough_epochs(learner.n_batches, EPOCHS, STEPS) if net.epochs is None else net.epochs,
             lr=net.learning_rate,
             weight_decay=net.weight_decay,
         )
-        return module, train([phase], generator, progress=progress, checkpoint=checkpoint)
+        return module, train([phase], progress=progress, checkpoint=checkpoint)
 
 
-def exported_predictor(module: MaskedNet, problem: Problem, *, live: bool = False) -> NetPredictor:
-    """The predictor for the torch-free runtime, as it is now; `calibrated` makes its certainty honest.
-
-    A `live` one answers the same, while training goes on, but cannot be kept.
+def exported_predictor(module: MaskedNetwork, problem: Problem, *, live: bool = False) -> NetPredictor:
+    """The fitted predictor with a copy of the weights; a `live` one shares them and cannot be kept.
     """
     offset, scale = problem.target_scale
     regression = problem.task == "regression"
     prior = problem.prior_outputs.double()
     return NetPredictor(
-        module.live() if live else module.network(),
+        module.live() if live else module.exported(),
         classes=not regression,
         prior=(prior * scale + offset if regression else torch.softmax(prior, dim=0)).numpy(),
         offset=offset,

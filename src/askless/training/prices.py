@@ -10,7 +10,7 @@ from torch import Tensor
 
 from askless.core import State
 from askless.training.chains import States
-from askless.training.data import Problem
+from askless.training.problem import Problem
 from askless.training.subsets import Sampler
 
 __all__ = [
@@ -65,29 +65,29 @@ def gain_per_price(gain: np.ndarray, rates: np.ndarray) -> np.ndarray:
     return np.where(gain > 0, gain * rates, gain)
 
 
-def affordable(problem: Problem, n: int, generator: torch.Generator) -> Tensor:
+def affordable(problem: Problem, n: int) -> Tensor:
     """(n, features) bool: what n cases can pay for a question: everything, or no more than some feature costs.
 
     In use a budget of money rules out what is too dear, so training has to see what is best of the rest.
     """
     prices = torch.from_numpy(problem.first_prices)
-    limits = prices[torch.randint(len(prices), (n, 1), generator=generator)]
-    rich = torch.rand(n, 1, generator=generator) >= SHORT
+    limits = prices[torch.randint(len(prices), (n, 1))]
+    rich = torch.rand(n, 1) >= SHORT
     return rich | (prices <= limits)
 
 
 def paid_sets(sampler: Sampler, problem: Problem) -> Sampler:
     """The sets that a sampler draws among what the cases can pay."""
 
-    def draw(askable: Tensor, generator: torch.Generator) -> Tensor:
-        return sampler(askable & affordable(problem, len(askable), generator), generator)
+    def draw(askable: Tensor) -> Tensor:
+        return sampler(askable & affordable(problem, len(askable)))
 
     return draw
 
 
-def with_little_money(states: States, problem: Problem, generator: torch.Generator) -> States:
+def with_little_money(states: States, problem: Problem) -> States:
     """The states, some of which cannot pay for everything; each can pay for something that is not asked yet."""
-    can = affordable(problem, len(states.asked), generator).to(states.x.dtype)
+    can = affordable(problem, len(states.asked)).to(states.x.dtype)
     left = can * (1 - states.blocked)
     can = torch.where(left.any(dim=1, keepdim=True), can, 1.0)
     return replace(states, askable=can if states.askable is None else can * states.askable)

@@ -10,8 +10,6 @@ from math import ceil
 from pathlib import Path
 from typing import IO, Any
 
-from askless.training.distributed import world
-
 __all__ = ["Lines", "Progress", "progress_bar"]
 
 EVERY = 15.0  # seconds, at least, between two lines of a log
@@ -74,7 +72,7 @@ class _Part(Progress):
 
 @contextmanager
 def progress_bar(verbose: bool | int | None = None) -> Iterator[Progress]:
-    """What shows the progress on standard error; of several processes only the first shows it.
+    """What shows the progress on standard error.
 
     A terminal has a bar, a notebook a line that is rewritten. Elsewhere only `verbose=True` shows anything: lines.
     """
@@ -82,7 +80,7 @@ def progress_bar(verbose: bool | int | None = None) -> Iterator[Progress]:
 
     console = Console(stderr=True)
     moves = console.is_terminal or console.is_jupyter
-    if not (moves if verbose is None else verbose) or world().rank > 0:
+    if not (moves if verbose is None else verbose):
         yield Progress()
     elif console.is_jupyter:
         yield Lines(console.file, every=OFTEN, rewrites=True)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from askless.nn import Dropout, MaskedNet
+from askless.networks import MaskedNetwork
 from askless.training.augment import views_for
-from askless.training.data import Problem
+from askless.training.loop import Learner, seeded
+from askless.training.problem import Problem
 
 __all__ = [
     "Sampler",
@@ -23,18 +24,18 @@ __all__ = [
 
 ROWS_PER_EPOCH = 1 << 17
 
-Sampler = Callable[[Tensor, torch.Generator], Tensor]
+Sampler = Callable[[Tensor], Tensor]
 """From what can be asked (b, features) bool, draws the sets that are asked (b, features) bool."""
 
 
-def bernoulli_sets(askable: Tensor, generator: torch.Generator) -> Tensor:
+def bernoulli_sets(askable: Tensor) -> Tensor:
     """Each row keeps each feature with probability u^2, u uniform: all sizes, small ones more often."""
     b, features = askable.shape
-    keep = torch.rand(b, 1, generator=generator).square()
-    return (torch.rand(b, features, generator=generator) < keep) & askable
+    keep = torch.rand(b, 1).square()
+    return (torch.rand(b, features) < keep) & askable
 
 
-def full_sets(askable: Tensor, generator: torch.Generator) -> Tensor:
+def full_sets(askable: Tensor) -> Tensor:
     """All features that can be asked."""
     return askable
 
@@ -42,8 +43,8 @@ def full_sets(askable: Tensor, generator: torch.Generator) -> Tensor:
 def uniform_sets(largest: int) -> Sampler:
     """Sets of 0 to `largest` features, every size and every member equally likely."""
 
-    def draw(askable: Tensor, generator: torch.Generator) -> Tensor:
-        return _top(torch.rand(askable.shape, generator=generator), askable, largest, generator)
+    def draw(askable: Tensor) -> Tensor:
+        return _top(torch.rand(askable.shape), askable, largest)
 
     return draw
 
@@ -51,8 +52,8 @@ def uniform_sets(largest: int) -> Sampler:
 def prefix_sets(scores: Tensor, largest: int) -> Sampler:
     """The first 0 to `largest` features of a fixed order, given by scores (features,), that can be asked."""
 
-    def draw(askable: Tensor, generator: torch.Generator) -> Tensor:
-        return _top(scores.expand(askable.shape), askable, largest, generator)
+    def draw(askable: Tensor) -> Tensor:
+        return _top(scores.expand(askable.shape), askable, largest)
 
     return draw
 
@@ -60,83 +61,70 @@ def prefix_sets(scores: Tensor, largest: int) -> Sampler:
 def mixed_sets(first: Sampler, second: Sampler, share: float) -> Sampler:
     """Sets of the first sampler, and for about this share of the rows of the second."""
 
-    def draw(askable: Tensor, generator: torch.Generator) -> Tensor:
-        swapped = torch.rand(len(askable), 1, generator=generator) < share
-        return torch.where(swapped, second(askable, generator), first(askable, generator))
+    def draw(askable: Tensor) -> Tensor:
+        swapped = torch.rand(len(askable), 1) < share
+        return torch.where(swapped, second(askable), first(askable))
 
     return draw
 
 
-def _top(scores: Tensor, askable: Tensor, largest: int, generator: torch.Generator) -> Tensor:
+def _top(scores: Tensor, askable: Tensor, largest: int) -> Tensor:
     """The best-scored askable features of each row, a uniform number of them."""
     best = torch.where(askable, scores, -torch.inf).topk(min(largest, askable.shape[1]), dim=1).indices
     limit = askable.sum(dim=1).clamp(max=largest)
-    size = (torch.rand(len(askable), generator=generator) * (limit + 1)).long()
+    size = (torch.rand(len(askable)) * (limit + 1)).long()
     taken = torch.arange(best.shape[1]) < size[:, None]  # (b, largest)
     return torch.zeros_like(askable).scatter_(1, best, taken)
 
 
-class SubsetLearner:
+class SubsetLearner(Learner):
     """Trains a predictor on sets that `sampler` draws anew for every batch."""
 
     def __init__(
         self,
-        module: MaskedNet,
+        module: MaskedNetwork,
         problem: Problem,
-        dropout: Dropout,
         sampler: Sampler,
+        *,
         batch_size: int,
         seed: int,
         augment: str = "none",
     ) -> None:
         self.module = module
-        self.rows, self.valid = problem.tensors("train"), problem.tensors("sample")
-        self.dropout, self.sampler, self.batch_size = dropout, sampler, batch_size
+        self.rows, self.valid = problem.rows("train"), problem.rows("sample")
+        self.sampler, self.batch_size = sampler, batch_size
         self._views = views_for(problem.schema.grid, augment, complete=self.rows.complete)
-        fixed = torch.Generator().manual_seed(seed)  # drawn once: validation must not chase noise
-        self.valid_mask = (sampler(self.valid.askable, fixed) & self.valid.present).float()
+        with seeded(seed):  # drawn once: validation must not chase noise
+            self.valid_mask = (sampler(self.valid.askable) & self.valid.present).float()
 
     @property
     def n_batches(self) -> int:
         """Batches in an epoch."""
         return -(-min(len(self.rows), ROWS_PER_EPOCH) // self.batch_size)
 
-    def begin(self) -> None:
-        """Nothing to prepare."""
-
-    def batches(self, generator: torch.Generator) -> Sequence[Tensor]:
+    def batches(self) -> Sequence[Tensor]:
         """Random batches of rows; an epoch of a large table takes some of them."""
-        n, b = len(self.rows), self.batch_size
-        if n <= ROWS_PER_EPOCH:
-            return torch.split(torch.randperm(n, generator=generator), b)
-        if not self.rows.problem.scratch.on_disk:
-            return torch.split(torch.randint(n, (ROWS_PER_EPOCH,), generator=generator), b)
-        starts = torch.randint(n - b + 1, (self.n_batches,), generator=generator)  # rows lie there in random order
-        return [torch.arange(start, start + b) for start in starts.tolist()]
+        n = len(self.rows)
+        order = torch.randperm(n) if n <= ROWS_PER_EPOCH else torch.randint(n, (ROWS_PER_EPOCH,))
+        return torch.split(order, self.batch_size)
 
-    def gradients(self, batch: Tensor, temperature: float) -> Tensor:
+    def loss(self, batch: Tensor, temperature: float) -> Tensor:
         """The predictor's mean loss on random sets of the batch's features."""
         rows = self.rows
         present, askable = rows.present.index_select(0, batch), rows.askable.index_select(0, batch)
-        mask = (self.sampler(askable, self.dropout.generator) & present).float()
         x, y = self.examples(batch)
-        run = self.module(rows.inputs(x, mask), self.dropout)
-        run.backward(rows.loss_gradient(run.outputs, y).div_(len(batch)))
-        return rows.loss(run.outputs, y).mean()
+        mask = (self.sampler(askable) & present).to(x.dtype)
+        return rows.loss(self.module(x, mask), y).mean()
 
     def examples(self, batch: Tensor) -> tuple[Tensor, Tensor]:
         """The batch's complete values (b, columns), each image in a view of its own, and labels (b,)."""
         x, y = self.rows.x.index_select(0, batch), self.rows.y.index_select(0, batch)
         if self._views is not None:
-            x = self._views.show(x, self._views.draw(len(x), self.dropout.generator))
+            x = self._views.show(x, self._views.draw(len(x)))
         return x, y
 
-    def validate(self, module: MaskedNet, temperature: float) -> dict[str, float]:
+    def validate(self, module: MaskedNetwork, temperature: float) -> dict[str, float]:
         """The mean loss on the validation rows, with the same sets each time."""
         valid = self.valid
-        outputs = module.evaluated(valid.inputs(valid.x, self.valid_mask))
+        outputs = module.evaluate(valid.x, self.valid_mask.to(valid.x.dtype))
         return {"loss": float(valid.loss(outputs, valid.y).mean())}
-
-    def tensors(self) -> dict[str, Tensor]:
-        """Nothing beyond the module."""
-        return {}

@@ -6,7 +6,7 @@ import numpy as np
 
 from askless.core import MaxFeatures, Policy, Predictor, StoppingRule, Trajectory, cases_at_once, rollout
 from askless.core.stopping import MaxCost
-from askless.training.data import Problem
+from askless.training.problem import Problem
 
 __all__ = ["validation_loss", "validation_rollout"]
 

@@ -11,11 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from askless.core import Cases, CostModel, Missing, Precedence, Schema, State, Task, Uniform
-from askless.nn import Layout, masked_inputs
-from askless.tables import Scratch
+from askless.core import Cases, CostModel, Grid, Missing, Precedence, Schema, State, Task, Uniform
 
-__all__ = ["Problem", "Tensors", "some_rows"]
+__all__ = ["Problem", "Rows", "some_rows"]
 
 VALIDATION_QUESTIONS = 1 << 16  # at most,
 FEWEST_ROWS, MOST_ROWS = 1 << 11, 1 << 13  # but rows within these limits
@@ -28,9 +26,9 @@ def some_rows(n: int, at_most: int) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(n, at_most, replace=False))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Encoded training and validation rows, and what is wanted of a model."""
+    """What a method learns from: encoded training and validation rows, the task, the budget and the costs."""
 
     schema: Schema
     train: Cases  # numpy arrays
@@ -41,7 +39,6 @@ class Problem:
     n_classes: int  # 0 for a regression
     max_features: int
     missing: Missing = "skip"
-    scratch: Scratch = field(default_factory=Scratch)  # where large arrays go
     costs: CostModel = field(default_factory=Uniform)
     precedence: Precedence | None = None  # validation asks as in use
     device: str = "cpu"  # where convolutional networks are trained; "auto" takes a GPU if there is one
@@ -53,6 +50,17 @@ class Problem:
         return self.n_classes or 1
 
     @property
+    def grid(self) -> Grid:
+        """How images are cut into patches; `Method.fit` refuses tables where a method needs it."""
+        assert self.schema.grid is not None
+        return self.schema.grid
+
+    @property
+    def column_feature(self) -> Tensor:
+        """(columns,) which feature each column belongs to."""
+        return torch.from_numpy(self.schema.column_feature)
+
+    @property
     def priced(self) -> bool:
         """Whether questions have prices that training should heed."""
         return not getattr(self.costs, "equal", False)
@@ -60,9 +68,7 @@ class Problem:
     @cached_property
     def first_prices(self) -> np.ndarray:
         """(features,) the price of each question where nothing is known yet."""
-        nothing = np.zeros((1, len(self.schema)), dtype=bool)
-        state = State(np.zeros((1, self.schema.n_columns), dtype=np.float32), nothing, nothing)
-        return np.array(self.costs.prices(state)[0], dtype=np.float64)
+        return np.array(self.costs.prices(State.empty(1, self.schema))[0], dtype=np.float64)
 
     @property
     def mean_price(self) -> float:
@@ -92,9 +98,9 @@ class Problem:
         rows = some_rows(len(self.y_valid), wanted)
         if len(rows) == len(self.y_valid):
             return self.valid, self.y_valid
-        return Cases(self.valid.x[rows], self.valid.present[rows]), self.y_valid[rows]
+        return self.valid[rows], self.y_valid[rows]
 
-    def tensors(self, part: Literal["train", "valid", "sample"]) -> Tensors:
+    def rows(self, part: Literal["train", "valid", "sample"]) -> Rows:
         """The training rows, the validation rows, or the sample of these, as torch tensors."""
         if part == "train":
             cases, y = self.train, self.y_train
@@ -109,12 +115,12 @@ class Problem:
             else torch.from_numpy(((y - offset) / scale).astype(np.float32))
         )
         able = present if self.missing == "skip" else everything
-        return Tensors(torch.from_numpy(cases.x), present, able, target, self)
+        return Rows(torch.from_numpy(cases.x), present, able, target, self)
 
 
 @dataclass(frozen=True)
-class Tensors:
-    """Rows as torch tensors, what networks take of them, and how they are scored."""
+class Rows:
+    """Rows as torch tensors, and their losses."""
 
     x: Tensor  # (n, columns)
     present: Tensor  # (n, features) bool
@@ -126,18 +132,9 @@ class Tensors:
         return len(self.x)
 
     @cached_property
-    def layout(self) -> Layout:
-        """Which feature each column belongs to."""
-        return Layout(torch.from_numpy(self.problem.schema.column_feature))
-
-    @cached_property
     def complete(self) -> bool:
         """Whether no value is missing."""
         return bool(self.present.all())
-
-    def inputs(self, x: Tensor, mask: Tensor) -> Tensor:
-        """What networks take (b, columns + features), from values (b, columns) and a mask (b, features) in [0, 1]."""
-        return masked_inputs(x, mask, self.layout)
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """(b,) cross-entropy in nats, or the squared error of the standardised target."""
@@ -151,11 +148,3 @@ class Tensors:
             return (then - now).square()[..., 0]
         then, now = torch.log_softmax(then, dim=-1), torch.log_softmax(now, dim=-1)
         return (then.exp() * (then - now)).sum(dim=-1)
-
-    def loss_gradient(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """(b, outputs) the gradient of each row's loss."""
-        if self.problem.task == "regression":
-            return 2.0 * (outputs - y[:, None])
-        gradient = torch.softmax(outputs, dim=1)
-        gradient.numpy()[np.arange(len(y)), y.numpy()] -= 1.0
-        return gradient

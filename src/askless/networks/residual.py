@@ -44,10 +44,10 @@ class Normalised(nn.Module):
     Windows that do not overlap need no zeros around the image.
     """
 
-    def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, generator: torch.Generator) -> None:
+    def __init__(self, inputs: int, outputs: int, kernel: int, stride: int) -> None:
         super().__init__()
         self.kernel, self.stride, self.padding = kernel, stride, padding_of(kernel, stride)
-        self.weight = _normal((outputs, inputs, kernel, kernel), kernel**2 * outputs, generator)
+        self.weight = _normal((outputs, inputs, kernel, kernel), kernel**2 * outputs)
         self.norm = nn.BatchNorm2d(outputs)
 
     def forward(self, h: Tensor) -> Tensor:
@@ -66,12 +66,12 @@ class Normalised(nn.Module):
 class Block(nn.Module):
     """Two convolutions beside a shortcut."""
 
-    def __init__(self, inputs: int, outputs: int, stride: int, generator: torch.Generator) -> None:
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
-        self.first = Normalised(inputs, outputs, 3, stride, generator)
-        self.second = Normalised(outputs, outputs, 3, 1, generator)
+        self.first = Normalised(inputs, outputs, 3, stride)
+        self.second = Normalised(outputs, outputs, 3, 1)
         changes = inputs != outputs or stride != 1
-        self.shortcut = Normalised(inputs, outputs, 1, stride, generator) if changes else None
+        self.shortcut = Normalised(inputs, outputs, 1, stride) if changes else None
 
     def forward(self, h: Tensor) -> Tensor:
         """(b, outputs, height, width)"""
@@ -87,11 +87,11 @@ class Block(nn.Module):
 class Trunk(nn.Module):
     """From an image's channels and its mask (b, channels + 1, height, width) to a coarse map of many channels."""
 
-    def __init__(self, grid: Grid, size: Size, generator: torch.Generator) -> None:
+    def __init__(self, grid: Grid, size: Size) -> None:
         super().__init__()
         kernel, stride = (grid.patch_size,) * 2 if size.stride is None else (3, size.stride)
-        self.stem = Normalised(grid.channels + 1, size.widths[0], kernel, stride, generator)
-        self.blocks: Any = nn.ModuleList(_blocks(size, generator))
+        self.stem = Normalised(grid.channels + 1, size.widths[0], kernel, stride)
+        self.blocks: Any = nn.ModuleList(_blocks(size))
         self.width = size.widths[-1]
         self.shrinks = [stride, *(2 for _ in size.widths[1:])]  # strides on the way
 
@@ -113,21 +113,21 @@ class Trunk(nn.Module):
         return pixels
 
 
-def _blocks(size: Size, generator: torch.Generator) -> Iterator[Block]:
+def _blocks(size: Size) -> Iterator[Block]:
     widths = [size.widths[0], *size.widths]
     for stage, (inputs, outputs) in enumerate(pairwise(widths)):
         for block in range(size.blocks):
             halves = stage > 0 and block == 0
-            yield Block(inputs if block == 0 else outputs, outputs, 2 if halves else 1, generator)
+            yield Block(inputs if block == 0 else outputs, outputs, 2 if halves else 1)
 
 
 class ClassHead(nn.Module):
     """The mean over the map, then a linear layer."""
 
-    def __init__(self, width: int, outputs: int, generator: torch.Generator) -> None:
+    def __init__(self, width: int, outputs: int) -> None:
         super().__init__()
-        self.weight = _uniform((outputs, width), width, generator)
-        self.bias = _uniform((outputs,), width, generator)
+        self.weight = _uniform((outputs, width), width)
+        self.bias = _uniform((outputs,), width)
 
     def forward(self, h: Tensor) -> Tensor:
         """(b, outputs)"""
@@ -145,15 +145,15 @@ class PatchHead(nn.Module):
     Where the sides do not divide one another, each patch reads the nearest place of the map.
     """
 
-    def __init__(self, trunk: Trunk, grid: Grid, generator: torch.Generator) -> None:
+    def __init__(self, trunk: Trunk, grid: Grid) -> None:
         super().__init__()
         sides = trunk.side(grid.height), trunk.side(grid.width)
         self.factor = max(-(-grid.rows // sides[0]), -(-grid.columns // sides[1]))
         hidden = min(trunk.width, 64)
-        self.up = _normal((trunk.width, hidden, self.factor, self.factor), trunk.width, generator)
+        self.up = _normal((trunk.width, hidden, self.factor, self.factor), trunk.width)
         self.norm = nn.BatchNorm2d(hidden)
-        self.weight = _uniform((1, hidden, 1, 1), hidden, generator)
-        self.bias = _uniform((1,), hidden, generator)
+        self.weight = _uniform((1, hidden, 1, 1), hidden)
+        self.bias = _uniform((1,), hidden)
         large = [side * self.factor for side in sides]
         self.rows, self.columns = _nearest(large[0], grid.rows), _nearest(large[1], grid.columns)
 
@@ -192,15 +192,15 @@ def _scale_and_shift(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
     return scale, norm.bias.detach() - norm.running_mean * scale
 
 
-def _normal(shape: tuple[int, ...], fan: int, generator: torch.Generator) -> nn.Parameter:
+def _normal(shape: tuple[int, ...], fan: int) -> nn.Parameter:
     """Weights before rectified units (He et al. 2015)."""
-    return nn.Parameter(torch.empty(shape).normal_(0.0, math.sqrt(2.0 / fan), generator=generator))
+    return nn.Parameter(torch.empty(shape).normal_(0.0, math.sqrt(2.0 / fan)))
 
 
-def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> nn.Parameter:
+def _uniform(shape: tuple[int, ...], inputs: int) -> nn.Parameter:
     """Torch's usual initial values of a linear layer."""
     bound = 1.0 / math.sqrt(inputs)
-    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
 
 def _array(tensor: Tensor) -> np.ndarray:

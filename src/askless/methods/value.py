@@ -1,0 +1,233 @@
+"""Values of questions in nats, learned by regression (DIME).
+
+Gadgil, Covert and Lee, "Estimating Conditional Mutual Information for Dynamic Feature Selection", ICLR 2024. The file
+has the settings, the loss and the fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from askless.methods.base import Fitted
+from askless.methods.networked import NetMethod
+from askless.methods.settings import NETWORK, Choice, Flag, Number, Pair, Recipe
+from askless.models import NetValue
+from askless.networks import PolicyPredictor
+from askless.training import (
+    ChainLearner,
+    Chains,
+    Checkpoint,
+    Phase,
+    Problem,
+    Progress,
+    States,
+    calibrated,
+    chain_work,
+    enough_for_policy,
+    epoch_batches,
+    exported_predictor,
+    first_question,
+    fit_threads,
+    new_policy_predictor,
+    polishing,
+    pretraining,
+    price_rates,
+    seeded,
+    seldom_validated,
+    train,
+    training_summary,
+)
+
+__all__ = ["Value", "ValueRecipe"]
+
+# Share of the training states that choose questions by gain per price. The others choose by gain alone, else few
+# states know all informative features, and predictions are worse where money is plenty.
+HEED_PRICES = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueRecipe(Recipe):
+    """What only experiments change; see `GreedyRecipe`."""
+
+    limits = {
+        "random_starts": Number(0, 1),
+        "states_per_row": Number(1, whole=True),
+        "walks": Number(1, whole=True),
+        "average": Number(0, 0.9999),
+        "dropout_by": Choice(("batch", "row")),
+    }
+
+    random_starts: float = 0.2
+    states_per_row: int = 4
+    walks: int = 4
+    average: float = 0.98
+    dropout_by: Literal["batch", "row"] = "batch"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Value(NetMethod):
+    """Learns what each question is worth, in nats, and asks the one that is worth most.
+
+    A value network regresses how far each candidate's answer moves the prediction, a KL divergence; the least-squares
+    answer is the conditional mutual information. For a regression, values are reductions of the squared error, in the
+    target's units squared. Choose it if the numbers themselves matter: to compare a question's worth with its price,
+    to stop when nothing is worth asking, to say why a question was asked.
+
+    Parameters
+    ----------
+    hidden, dropout, network, augment, batch_size, learning_rate, weight_decay : see `NetMethod`.
+    epochs, pretrain_epochs, shared, first, polish : as for `Greedy`.
+    candidates : features that are tried in each training state: half of them those that seem best, half any.
+    exploration : share of the training states in which any feature is asked instead of the best, first and last.
+    recipe : a `ValueRecipe`, or a mapping of the entries that differ from its defaults; None for the defaults.
+    """
+
+    kind = "dynamic"
+    limits = NETWORK | {
+        "shared": Flag(),
+        "candidates": Number(2, whole=True),
+        "exploration": Pair(high=1.0),
+        "first": Choice(("exact", "learned")),
+        "polish": Flag(),
+        "pretrain_epochs": Number(0, whole=True, or_none=True),
+        "recipe": ValueRecipe,
+    }
+
+    pretrain_epochs: int | None = None
+    shared: bool = False
+    candidates: int = 6
+    exploration: tuple[float, float] = (1.0, 0.1)
+    first: Literal["exact", "learned"] = "exact"
+    polish: bool = True
+    recipe: ValueRecipe | dict[str, Any] | None = None
+
+    @property
+    def informative(self) -> bool:
+        """Yes: nats, or squared units of the target."""
+        return True
+
+    def work(self, problem: Problem) -> float:
+        """Several times as much as training a predictor."""
+        return 10.0
+
+    def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
+        recipe = ValueRecipe.of(self.recipe)
+        with fit_threads(problem.n_threads), seeded(seed):
+            net = replace(self.net, dropout_by=recipe.dropout_by)
+            module = new_policy_predictor(problem, net, shared=self.shared)
+            n_batches = epoch_batches(problem, recipe.states_per_row, self.batch_size)
+            epochs = enough_for_policy(n_batches) if self.epochs is None else self.epochs
+            chains = Chains(
+                problem,
+                batch_size=self.batch_size,
+                states_per_row=recipe.states_per_row,
+                walks=recipe.walks,
+                epochs=epochs,
+                random_subsets=False,
+                random_starts=recipe.random_starts,
+                augment=self.augment,
+            )
+            learner = ValueLearner(module, problem, chains, exact_first=self.first == "exact")
+            learner.candidates = min(self.candidates, len(problem.schema))
+            phases = [
+                pretraining(module.predictor, problem, net, epochs=self.pretrain_epochs, seed=seed),
+                Phase(
+                    name="values",
+                    learner=learner,
+                    epochs=epochs,
+                    lr=self.learning_rate,
+                    weight_decay=self.weight_decay,
+                    dropout=self.dropout,
+                    temperature=self.exploration,
+                    average=recipe.average,
+                    keep_best_of="values",
+                    work=chain_work(problem, n_batches, self.batch_size),
+                    **seldom_validated(epochs),
+                ),
+            ]
+            if self.polish:
+                phases.append(polishing(phases[-1], learner))
+            history = train(phases, progress=progress, checkpoint=checkpoint)
+            learner.refine_first()
+            policy = learner.policy(module)
+            predictor = calibrated(exported_predictor(module.predictor, problem), policy, problem)
+        return Fitted(policy, predictor, history, training_summary(history))
+
+
+class ValueLearner(ChainLearner):
+    """Trains the value network by the squared error of its values, and the predictor on what was asked.
+
+    A candidate's value is regressed on its gain in the case. The mean of that over all cases in the same state, which
+    least squares finds, is the conditional mutual information.
+    """
+
+    candidates = 6
+
+    def states_loss(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
+        """The error of the values and the predictor's loss; `temperature` is the share of states that explore."""
+        outputs, shared_loss = self.policy_outputs(states)
+        values = self._bound(states) * outputs
+        candidates, allowed = self._candidates(states, values.detach())
+        gains = self.candidate_gains(states, candidates)
+        errors = torch.where(allowed, values.gather(1, candidates) - gains, 0.0)  # (b, m)
+        value_loss = errors.square().sum() / max(int(allowed.sum()), 1)
+        explores = torch.rand(len(candidates)) < temperature
+        last = (allowed.sum(dim=1) - 1).clamp_min(0)
+        pick = candidates.gather(1, torch.where(explores, last, 0)[:, None]).squeeze(1)
+        return value_loss + self.predictor_loss(states, states.with_pick(pick), extra) + shared_loss, pick
+
+    def _bound(self, states: States) -> Tensor | float:
+        """(b, 1) what values are shares of: the prediction's entropy, which none can exceed; 1 for a regression."""
+        if self.problem.task == "regression":
+            return 1.0
+        logs = torch.log_softmax(self.outputs_now(states), dim=1)
+        return -(logs.exp() * logs).sum(dim=1, keepdim=True)
+
+    def _candidates(self, states: States, values: Tensor) -> tuple[Tensor, Tensor]:
+        """(b, m) features to try, the best one first, then half of them good ones, then any; and which are allowed.
+
+        Features that cannot be asked come last.
+        """
+        blocked = states.blocked > 0
+        scores = values
+        if self.first is not None:
+            scores = torch.where(states.known.any(dim=1, keepdim=True), values, self.first.to(values.dtype))
+        rates = price_rates(self.problem, states)
+        if rates is not None:
+            scores = torch.where(torch.rand(len(scores), 1) < HEED_PRICES, scores * rates, scores)
+        good = max(1, self.candidates // 2)
+        best = torch.where(blocked, -torch.inf, scores).topk(good, dim=1).indices
+        lottery = torch.rand(values.shape).to(values.dtype)
+        lottery.scatter_(1, best, 2.0 + torch.arange(good, 0, -1, dtype=values.dtype).expand(len(best), -1))
+        tickets, candidates = torch.where(blocked, -1.0, lottery).topk(self.candidates, dim=1)
+        return candidates, tickets >= 0
+
+    def refine_first(self) -> None:
+        """Measure the first values again, now that the predictor is better; the first question stays the same."""
+        if self.first is None:
+            return
+        again = first_question(self.module.predictor, [self.rows, self.problem.rows("valid")])
+        if self.problem.priced:  # the first question depends on its price too
+            self.first.copy_(again.clamp_min(0.0))
+            return
+        chosen = int(self.first.argmax())
+        best = max(float(again[chosen]), 0.0)
+        self.first.copy_(again.clamp(min=0.0, max=(1.0 - 1e-6) * best))
+        self.first[chosen] = best
+
+    def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetValue:
+        """The fitted policy with a copy of the weights; a `live` one shares them and cannot be kept."""
+        policy, predictor = ((net.live() if live else net.exported()) for net in (module.policy, module.predictor))
+        regression = self.problem.task == "regression"
+        _, scale = self.problem.target_scale
+        unit = scale**2 if regression else 1.0
+        return NetValue(
+            policy,
+            predictor=None if regression else predictor,
+            scale=scale,
+            first=None if self.first is None else (self.first.double() * unit).numpy(),
+        )

@@ -1,0 +1,29 @@
+"""Networks over partial records, as ordinary `nn.Module`s."""
+
+from askless.networks.base import MaskedNetwork, PolicyPredictor, masked_inputs
+from askless.networks.concrete import relaxed_selection
+from askless.networks.convolutional import ConvNetwork, conv_pair, conv_predictor
+from askless.networks.custom import CustomNetwork, TorchNetwork, custom_network
+from askless.networks.mlp import Hidden, MaskedMLP, UnitDropout, bfloat16_is_fast, linear, mlp_pair
+from askless.networks.noise import GumbelBank, gumbel_noise
+
+__all__ = [
+    "ConvNetwork",
+    "CustomNetwork",
+    "GumbelBank",
+    "Hidden",
+    "MaskedMLP",
+    "MaskedNetwork",
+    "PolicyPredictor",
+    "TorchNetwork",
+    "UnitDropout",
+    "bfloat16_is_fast",
+    "conv_pair",
+    "conv_predictor",
+    "custom_network",
+    "gumbel_noise",
+    "linear",
+    "masked_inputs",
+    "mlp_pair",
+    "relaxed_selection",
+]
