@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from askless.nn import Dropout, gumbel_noise
 
 from askless.methods import ConcreteAutoencoder, FixedOrder
 from askless.methods.concrete_autoencoder.fitting import SelectionLearner
 from askless.methods.concrete_autoencoder.selection import SPEED, SelectingNetwork, distinct_choices
-from askless.nn import Dropout, gumbel_noise
 from askless.training import Checkpoint, SubsetLearner, full_sets, new_predictor
 from tests.methods.algorithm_1 import forward, loss_of
 from tests.methods.given_rows import copied_rows, first, problem_of, xor_rows

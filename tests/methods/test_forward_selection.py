@@ -8,8 +8,7 @@ from sklearn.metrics import log_loss, mean_squared_error
 from askless.core import Cases, Feature, Part, Schema
 from askless.methods import ForwardSelection, forward_selection
 from askless.methods.forward_selection import _Trees
-from askless.training import Checkpoint, Problem
-from askless.training import Progress
+from askless.training import Checkpoint, Problem, Progress
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, max_features=3):

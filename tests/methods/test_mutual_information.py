@@ -11,8 +11,7 @@ from askless.core import Cases, Feature, Part, Schema
 from askless.methods import MutualInformation
 from askless.methods.mutual_information import equal_frequency_bins, estimated_information
 from askless.theory import decision_tree, gaussian_chain, noisy_tests, noisy_xor, panels
-from askless.training import Problem
-from askless.training import Progress
+from askless.training import Problem, Progress
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, missing="skip"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from askless.nn import Dropout
 
 from askless import DynamicClassifier, DynamicRegressor
 from askless.datasets import load_dataset
@@ -11,7 +12,6 @@ from askless.methods.opportunistic.certainty import certainty, rewards
 from askless.methods.opportunistic.learner import OpportunisticLearner, td_targets
 from askless.methods.opportunistic.replay import MOST_BYTES, Experiences, Replay, capacity
 from askless.methods.opportunistic.streams import Streams, states_of
-from askless.nn import Dropout
 from askless.training import States
 from tests.methods.algorithm_1 import forward, loss_of
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from askless.methods.greedy.expected import ExpectedLearner
 
 from askless.methods import Greedy, Value
 from askless.methods.greedy import fitting as greedy_fitting
-from askless.methods.greedy.expected import ExpectedLearner
 from askless.methods.value import fitting as value_fitting
-from askless.training import Chains
-from askless.training import Progress
+from askless.training import Chains, Progress
 from tests.methods.given_rows import problem_of
 
 SHORT = {"hidden": (8,), "epochs": 2, "pretrain_epochs": 1}

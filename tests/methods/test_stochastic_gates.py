@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from askless.nn import Dropout
 
 from askless.methods import FixedOrder, StochasticGates
 from askless.methods.stochastic_gates.fitting import GateLearner, ranked_by_closing
@@ -13,7 +14,6 @@ from askless.methods.stochastic_gates.gates import (
     expected_open,
     expected_open_gradient,
 )
-from askless.nn import Dropout
 from askless.training import Checkpoint, SubsetLearner, full_sets, new_predictor
 from tests.methods.algorithm_1 import forward, loss_of
 from tests.methods.given_rows import copied_rows, first, problem_of, xor_rows
