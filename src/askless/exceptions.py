@@ -74,9 +74,9 @@ CODES = {
     "download_failed": "A data set could not be downloaded.",
     "cluster_failed": "A cluster or a group of processes did not work together.",
     # warnings
-    "conditions_changed": "A certified rule is used under other conditions than it was certified for; it stops no case.",
+    "conditions_changed": "The conditions of a certified rule have changed; it stops no case.",
     "no_threshold": "The cases show no threshold that keeps a certified rule's promise; it stops no case.",
-    "outside_training_range": "A number is outside of the range of the training data.",
+    "outside_training_range": "Numbers are outside the training range.",
 }
 
 
