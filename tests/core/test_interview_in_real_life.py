@@ -10,6 +10,7 @@ from askless.core.reference import Reference
 from askless.core.stopping import Confidence, MaxCost, MaxFeatures
 from askless.encoding import TableEncoder
 from askless.exceptions import InterviewError, ParameterError
+from askless.models import Ranking as StaticOrder
 from askless.theory import noisy_tests
 from tests.coded import raises
 
@@ -237,3 +238,11 @@ def test_a_bad_value_in_a_batch_records_nothing():
     with pytest.raises(InterviewError):
         talk.answers({"x": 1.0, "y": "much"})
     assert talk.history == ()
+
+
+def test_a_fixed_order_says_so():
+    """Its scores are places in an order; they do not say how much a question tells now."""
+    asker = Asker(StaticOrder(np.arange(6.0)), PROBLEM, PROBLEM.schema)
+    fixed = Interview(asker, Codec(), stopping=None, describe=lambda output, state: {})
+    assert (interview().fixed_order, fixed.fixed_order) == (False, True)
+    assert [candidate.name for candidate in fixed.candidates] == list("fedcba")
