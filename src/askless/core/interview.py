@@ -95,7 +95,7 @@ class Interview:
 
     @property
     def fixed_order(self) -> bool:
-        """Whether the order of the questions does not depend on the answers: scores then say nothing but that order."""
+        """Whether the answers do not change the order of the questions: scores then mean nothing but that order."""
         return bool(getattr(self._policy, "fixed_order", False))
 
     @property

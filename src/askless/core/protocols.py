@@ -73,6 +73,4 @@ def refuse_truth(policy: object) -> None:
     """Raise an error if the policy looks at the truth."""
     if getattr(policy, "needs_truth", False):
         name = type(policy).__name__
-        raise TruthError(
-            "needs_truth", f"{name} looks at the true values; it is a control for experiments only", name=name
-        )
+        raise TruthError("needs_truth", f"{name} looks at the truth; it is a control for experiments only", name=name)
