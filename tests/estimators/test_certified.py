@@ -34,7 +34,7 @@ def table(n, seed=0):
 
 @pytest.fixture(scope="module")
 def model():
-    return DynamicClassifier(max_features=4, method=QUICK).fit(*table(1200))
+    return DynamicClassifier(max_features=4, method=QUICK, reference_rows=256).fit(*table(1200))
 
 
 def test_certify_and_use(model):
@@ -134,7 +134,9 @@ def test_a_rule_that_cannot_be_used_is_an_error_before_training(settings):
         DynamicClassifier(method=Never(), **settings).fit(*table(60))
     X, y = table(60)
     with raises(ParameterError, "required", name="tolerance"):
-        DynamicRegressor(method=Never(), stopping=DecisionStable()).fit(X, (y == "yes").astype(float))
+        DynamicRegressor(method=Never(), stopping=DecisionStable(), reference_rows=256).fit(
+            X, (y == "yes").astype(float)
+        )
 
 
 class Never(type(QUICK)):
