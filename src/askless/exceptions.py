@@ -59,6 +59,9 @@ CODES = {
     "interview_done": "The interview is over; there is no question to answer.",
     "cannot_ask": "The feature was asked before or is not available.",
     "nothing_to_undo": "There is no answer to take back.",
+    "conditions_changed": "The conditions of a certified rule have changed; it stops no case.",
+    "no_threshold": "The cases show no threshold that keeps a certified rule's promise; it stops no case.",
+    "outside_training_range": "Numbers are outside the training range.",
     # training
     "diverged": "The losses of a fit are not finite.",
     "needs_truth": "The policy looks at the true values and can be used in experiments only.",
