@@ -1,7 +1,7 @@
 """Calls the handlers of the API directly, without FastAPI's middleware and validation.
 
-Every handler takes the request and returns the response, so FastAPI has nothing to add. FastAPI describes the handlers
-and serves all other paths. This halves the time of a request.
+Every handler takes the request and returns the response, so FastAPI has nothing to add. FastAPI still describes the
+handlers and serves all other paths. This halves the time of a request.
 """
 
 from __future__ import annotations

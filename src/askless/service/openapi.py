@@ -98,7 +98,9 @@ class Documentation:
                 "create_interview", "Begin a stored interview", "Interview", (404, 503), status=201,
                 body=of_models(models, terms_schema), example=terms, path=model,
             ),
-            "read": _route("read_interview", "The state of an interview", "Interview", (404, 409, 503), path=INTERVIEW),
+            "read": _route(
+                "read_interview", "The state of an interview", "Interview", (404, 409, 503), path=INTERVIEW,
+            ),
             "delete": _route("delete_interview", "Delete an interview", None, (404, 503), status=204, path=INTERVIEW),
             "answer": _route(
                 "answer", "Answer the question", "Interview", (404, 409, 503),

@@ -82,8 +82,8 @@ STANDING = {
     "prediction": ref("Prediction"),
     "candidates": array(
         record({"name": TEXT, "value": OPTIONAL_NUMBER, "information": OPTIONAL_NUMBER, "price": NUMBER}),
-        description="The leading candidates for the next question, the chosen one first, with the value that they are "
-        "ordered by, the information in nats if the method estimates it, and the price.",
+        description="The leading candidates for the next question, the chosen one first. `value` is what they are "
+        "ordered by; `information` is in nats, if the method estimates it.",
     ),
     "done": {"type": "boolean"},
     "stop_reason": OPTIONAL_TEXT,
@@ -177,7 +177,7 @@ def terms_schema(model: ServedModel, **more: Schema) -> Schema:
     properties = {
         "known": {
             **answers_schema(model),
-            "description": "Answers known before the interview: free and not counted.",
+            "description": "Answers known beforehand: free and not counted.",
         },
         "unavailable": {**names, "description": "Features that are never asked."},
         "costs": {**record(prices, optional=prices), "description": "Costs that replace those of the model."},
