@@ -71,4 +71,7 @@ class Predictor(Protocol):
 def refuse_truth(policy: object) -> None:
     """Raise an error if the policy looks at the truth."""
     if getattr(policy, "needs_truth", False):
-        raise TruthError(f"{type(policy).__name__} looks at the truth; it serves as a control in experiments only")
+        name = type(policy).__name__
+        raise TruthError(
+            "needs_truth", f"{name} looks at the true values; it is a control for experiments only", name=name
+        )

@@ -108,6 +108,7 @@ def begin(model: ServedModel, terms: Terms) -> Interview:
                 max_features=budget,
                 stopping=rules or None,
                 costs=terms.costs or None,
+                check_values=False,  # the service checks them with its own limits
             )
     except AsklessError as error:
         raise problem_of(error) from None

@@ -106,7 +106,8 @@ class ServedModel:
             for feature in self.schema.features
         )
         self.labels = tuple(label_text(label) for label in fitted.classes) or ("mean",)
-        self.fresh = fitted.interview()  # copied for each interview; raises now if the model cannot interview
+        # Copied for each interview. Raises now if the model cannot interview.
+        self.fresh = fitted.interview(check_values=False)
 
     @property
     def target(self) -> str | None:
