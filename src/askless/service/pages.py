@@ -32,9 +32,7 @@ HERE = Path(__file__).parent
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FILES = {path.name: path.read_bytes() for path in sorted((HERE / "static").iterdir()) if path.suffix in TYPES}
 VERSION = hashlib.sha256(b"".join(FILES.values())).hexdigest()[:12]
-CHANGED = (
-    "Your last entry was not saved: the interview has changed since, perhaps in another window."
-)
+CHANGED = "Your last entry was not saved: the interview has changed since, perhaps in another window."
 NOTICES = {  # by code: why a form changed nothing; shown after the redirect
     "question_changed": CHANGED,
     "interview_changed": CHANGED,
@@ -184,7 +182,7 @@ async def _change(interviews: Interviews, request: Request) -> Response:
         event = Event(action)
         if action == "answer" and question is not None:
             index = live.model.schema.index(question.name)
-            value, errors = _value(live.model, index, form)
+            value, errors = _value(live.model, index, form, hint=" If it is unknown, choose “Don’t know”.")
             if errors:
                 return _question(live, form, errors, 422)
             event = Event("answer", question.name, value)
@@ -208,7 +206,7 @@ def _is_repetition(live: Live, action: str, form: dict[str, str]) -> bool:
     return not errors and value == last.value
 
 
-def _value(model: ServedModel, index: int, form: dict[str, str]) -> tuple[Any, dict[str, str]]:
+def _value(model: ServedModel, index: int, form: dict[str, str], hint: str = "") -> tuple[Any, dict[str, str]]:
     """The answer in a form, and error messages by field."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
@@ -231,7 +229,7 @@ def _value(model: ServedModel, index: int, form: dict[str, str]) -> tuple[Any, d
         except Problem:
             errors[name] = "Choose yes or no." if part.kind == "boolean" else f"Enter {accepts(part)}."
     if not values and not errors:
-        errors["part-0"] = "Enter an answer. If nobody knows it, go back and choose “Don’t know”."
+        errors["part-0"] = f"Enter an answer.{hint}"
     alone = len(parts) == 1
     return values.get(parts[0].name) if alone else values, errors
 
