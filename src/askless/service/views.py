@@ -222,7 +222,7 @@ def _remarks(model: ServedModel, name: str, value: Any) -> list[str]:
     group = len(model.parts[model.schema.index(name)]) > 1
     return [
         (f"{part.text}: outside" if group else "Outside")
-        + f" the values that the model was trained on ({_trained(part)}). The prediction is less reliable."
+        + f" the values that the model was trained on ({_trained(part)}). The prediction may be less reliable."
         for part in unusual_parts(model, name, value)
     ]
 
