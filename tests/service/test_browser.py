@@ -205,7 +205,7 @@ def test_a_corrected_answer_is_struck_below_the_final_one(page, service):
         service.client.post(f"/api/interviews/{interview}/tell", json={"feature": "age", "value": value})
     for address in (page.url, f"{page.url}/summary"):
         page.goto(address)
-        final, replaced = page.locator(".answers", has_text="52 years"), page.locator(".answers del")
+        final, replaced = page.locator(".answers").get_by_text("52 years"), page.locator(".answers del")
         assert "line-through" in replaced.evaluate("e => getComputedStyle(e).textDecorationLine")
         assert replaced.text_content() == "replaced: 51 years"
         assert final.bounding_box()["y"] < replaced.bounding_box()["y"]

@@ -64,9 +64,11 @@ def problem_of(error: AsklessError) -> Problem:
     if isinstance(error, Problem):
         return error
     if error.code in CONFLICTS:
-        return conflict(error.message, code=error.code, **error.fields)
-    explanation = CODES.get(error.code, BY_STATUS[422][1])
-    return invalid(explanation.rstrip("."), code=error.code, **error.fields)
+        problem = conflict(error.message, code=error.code)
+    else:
+        problem = invalid(CODES.get(error.code, BY_STATUS[422][1]).rstrip("."), code=error.code)
+    problem.fields = {name: field for name, field in error.fields.items() if name != "value"}
+    return problem
 
 
 def problem_of_status(status: int) -> Problem:
