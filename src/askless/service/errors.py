@@ -29,7 +29,7 @@ class Problem(AsklessError):
     def __init__(
         self, status: int, message: str, where: str | None = None, *, code: str | None = None, **fields: Any
     ) -> None:
-        super().__init__(code or BY_STATUS[status][0], message, **fields)
+        super().__init__(code or BY_STATUS.get(status, BY_STATUS[400])[0], message, **fields)
         self.args = (status, message, where)  # what pickle and copy call the class with
         self.status, self.where = status, where
         self.headers: dict[str, str] = {}
