@@ -10,7 +10,7 @@ from askless.service.fhir.parsing import STATUSES
 from askless.service.fhir.resources import canonical, versioned
 from askless.service.models import AskedPart, Models, ServedModel
 from askless.service.openapi import ERRORS
-from askless.service.schemas import array, of_models, record, value_schema
+from askless.service.schemas import TEXT, array, of_models, record, value_schema
 
 __all__ = ["described"]
 
@@ -69,11 +69,11 @@ def _body(model: ServedModel, base: str) -> dict[str, Any]:
         "status": {"enum": list(STATUSES)},
         "questionnaire": {"enum": [canonical(model, base), versioned(model, base)]},
     }
-    items = array({"anyOf": [_item(model, index) for index in range(len(model.schema))]})
+    items = _items([_item(model, index) for index in range(len(model.schema))])
     going_on = {**start, "questionnaire": {"const": versioned(model, base)}, "item": items}
     response = {"anyOf": [record(start, optional=("status",)), record(going_on, optional=("status",))]}
     parameter = record({"name": {"const": "questionnaire-response"}, "resource": response})
-    parameters = record({"resourceType": {"const": "Parameters"}, "parameter": array(parameter, minItems=1)})
+    parameters = record({"resourceType": {"const": "Parameters"}, "parameter": array(parameter, minItems=1, maxItems=1)})
     return {"anyOf": [response, parameters]}
 
 
@@ -87,7 +87,16 @@ def _item(model: ServedModel, index: int) -> dict[str, Any]:
         record({"linkId": {"const": part_link(name, part.name)}, "answer": _answer(part)}, optional=("answer",))
         for part in parts
     ]
-    return record({"linkId": link, "item": array({"anyOf": nested})}, optional=("item",))
+    return record({"linkId": link, "item": _items(nested)}, optional=("item",))
+
+
+def _items(each: list[dict[str, Any]]) -> dict[str, Any]:
+    """A list of these items, each at most once, and of headings."""
+    once = [
+        {"contains": {"properties": {"linkId": item["properties"]["linkId"]}}, "minContains": 0, "maxContains": 1}
+        for item in each
+    ]
+    return array({"anyOf": [*each, record({"linkId": TEXT})]}, allOf=once)
 
 
 def _answer(part: AskedPart) -> dict[str, Any]:
