@@ -73,8 +73,8 @@ def _body(model: ServedModel, base: str) -> dict[str, Any]:
     going_on = {**start, "questionnaire": {"const": versioned(model, base)}, "item": items}
     response = {"anyOf": [record(start, optional=("status",)), record(going_on, optional=("status",))]}
     parameter = record({"name": {"const": "questionnaire-response"}, "resource": response})
-    parameters = record({"resourceType": {"const": "Parameters"}, "parameter": array(parameter, minItems=1, maxItems=1)})
-    return {"anyOf": [response, parameters]}
+    one = array(parameter, minItems=1, maxItems=1)
+    return {"anyOf": [response, record({"resourceType": {"const": "Parameters"}, "parameter": one})]}
 
 
 def _item(model: ServedModel, index: int) -> dict[str, Any]:
