@@ -187,7 +187,7 @@ def test_a_generator_names_its_options(name):
 def test_unknown_names(lookup):
     with raises(ParameterError, "unknown_name", name="triaje", nearest="triage") as caught:
         lookup("triaje")
-    assert "unknown data set 'triaje' (did you mean 'triage'?); data sets are 'breast_cancer', " in str(caught.value)
+    assert "there is no data set 'triaje' (did you mean 'triage'?); there are 'breast_cancer', " in str(caught.value)
     with raises(ParameterError, "unknown_name", name="qqq", nearest=None, choices=NAMES):
         lookup("qqq")
     with raises(ParameterError, "unknown_name", name="__all__"):
@@ -219,7 +219,7 @@ def test_what_is_absent_says_where_to_get_it_and_where_to_put_it(name, home):
     with raises(DatasetNotFound, "file_not_found", name=name) as caught:
         load_dataset(name, download=False)
     assert caught.value.fields["path"] in [str(home / file) for file in info.files]
-    assert re.search("(Download|Build) .*https://", str(caught.value))
+    assert re.search(r"home\. (Download|Build) .* put ", str(caught.value))
     assert caught.value.fields["path"] in str(caught.value)
     assert "ASKLESS_DATA" in str(caught.value)
     assert "The download failed" not in str(caught.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import io
 import logging
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,6 +45,8 @@ def fetched(url: str) -> bytes:
                     blocks.append(block)
                     advance(len(block), int(length) if length else None)
         except (OSError, http.client.HTTPException, ValueError) as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()  # it holds the connection
             raise DownloadFailed("download_failed", f"{url}: {error}", url=url) from error
     content = b"".join(blocks)
     if length and len(content) != int(length):

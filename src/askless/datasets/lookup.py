@@ -62,7 +62,7 @@ def _entry(name: str) -> Entry:
         hint = did_you_mean(name, sets.__all__)
         raise ParameterError(
             "unknown_name",
-            f"unknown data set {name!r}{hint}; data sets are {listed(list_datasets(), most=99)}",
+            f"there is no data set {name!r}{hint}; there are {listed(list_datasets(), most=99)}",
             name=name,
             choices=list_datasets(),
             nearest=nearest(name, sets.__all__),
