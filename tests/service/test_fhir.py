@@ -86,31 +86,32 @@ def finished(service, canonical, wrap=lambda response: response):
     return steps
 
 
+@pytest.mark.filterwarnings("ignore::askless.exceptions.UnseenWarning")
 def test_a_whole_interview(service, canonical, model_file):
     steps = finished(service, canonical)
-    talk = read_model(model_file).interview()
+    interview = read_model(model_file).interview()
     for before, after in pairwise(steps):
         was, now = (step["contained"][0]["item"] for step in (before, after))
         assert now[: len(was)] == was  # the next item is appended
-        assert was[-1]["linkId"] == talk.question.name
+        assert was[-1]["linkId"] == interview.question.name
         answered = after["item"][len(was) - 1]
         values = {
             part.name: next(iter(item["answer"][0].values()))
-            for part, item in zip(talk.question.parts, answered.get("item", [answered]), strict=True)
+            for part, item in zip(interview.question.parts, answered.get("item", [answered]), strict=True)
         }
         values = {name: value["code"] if isinstance(value, dict) else value for name, value in values.items()}
-        talk.answer(values if len(values) > 1 else next(iter(values.values())))
-    assert talk.done
+        interview.answer(values if len(values) > 1 else next(iter(values.values())))
+    assert interview.done
     last = steps[-1]
     assert last["status"] == "completed"
     result = {item["linkId"]: item for item in walk(last["item"]) if item["linkId"].startswith("result.")}
-    best = max(talk.prediction, key=lambda label: talk.prediction[label])
+    best = max(interview.prediction, key=lambda label: interview.prediction[label])
     assert result["result.prediction"]["answer"] == [{"valueString": best}]
-    for place, probability in enumerate(talk.prediction.values()):
+    for place, probability in enumerate(interview.prediction.values()):
         assert result[f"result.probability.{place + 1}"]["answer"][0]["valueDecimal"] == pytest.approx(
             probability, abs=1e-6
         )
-    assert result["result.cost"]["answer"] == [{"valueDecimal": talk.cost}]
+    assert result["result.cost"]["answer"] == [{"valueDecimal": interview.cost}]
     asked = {item["linkId"]: item for item in walk(last["contained"][0]["item"])}
     assert all(asked[link]["readOnly"] is True for link in ("result", *result))
 
