@@ -304,8 +304,9 @@ def test_a_double_click_counts_once(service, action):
         act(service, path, "unknown")
     clicks = 8
     with ThreadPoolExecutor(clicks) as pool:
-        done = list(pool.map(lambda _: act(service, path, action, events="3").status_code, range(clicks)))
-    assert done == [303] * clicks
+        answers = list(pool.map(lambda _: act(service, path, action, events="3"), range(clicks)))
+    assert [answer.status_code for answer in answers] == [303] * clicks
+    assert {answer.headers["location"] for answer in answers} == {path}  # without a notice
     assert service.client.get(f"/api{path}").json()["events"] == 4
 
 
