@@ -93,9 +93,9 @@ CODES = {
     "storage_unavailable": "The service cannot store or read interviews at the moment.",
     "internal": "The service failed; its log has details.",
     # warnings
-    "conditions_changed": "A certified rule is used under other conditions than it was certified for; it stops no case.",
+    "conditions_changed": "The conditions of a certified rule have changed; it stops no case.",
     "no_threshold": "The cases show no threshold that keeps a certified rule's promise; it stops no case.",
-    "outside_training_range": "A number is outside of the range of the training data.",
+    "outside_training_range": "Numbers are outside the training range.",
 }
 
 

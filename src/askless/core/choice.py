@@ -49,7 +49,7 @@ def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[Array, 
                 gives, wanted = tuple(stops.shape), tuple(fired.shape)
                 raise ParameterError(
                     "wrong_shape",
-                    f"{rule!r}: `stops` must return one boolean for each case, an array of shape {wanted}, not {gives}",
+                    f"{rule!r}: `stops` must return a boolean for each case, shape {wanted}, not {gives}",
                     name="stops",
                     shape=gives,
                     expected=wanted,

@@ -20,6 +20,7 @@ class Policy(Protocol):
 
     A policy need not care about features that were asked already or cannot be had; their scores are ignored. One that
     shares work with some predictors may have `beside(predictor)`, which gives what `Asker.both` describes, or None.
+    One whose scores are the same in every state may say `fixed_order = True`.
     One that says `treats_alike = True` promises the same scores for cases in the same state, wherever they stand in
     the batch. If policy, predictor, prices and rules all promise that, such cases are scored once.
 
