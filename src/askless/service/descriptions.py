@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from askless.core.numbers import Limits, limits_text, plausible_limits, within
 from askless.core.schema import Part
 from askless.exceptions import ParameterError
 from askless.hints import did_you_mean, nearest
@@ -23,8 +24,6 @@ __all__ = ["Description", "Limits", "Plain", "described", "limits_text", "read_d
 
 Plain = Mapping[str, Mapping[str, Any]]
 """Descriptions by name, as JSON holds them."""
-Limits = tuple[float | None, float | None]
-"""The lowest and the highest accepted number; None for no limit."""
 LIMITS = ("low", "high")  # the numeric fields of a description
 
 
@@ -135,18 +134,6 @@ def described(kept: Plain, given: Plain) -> dict[str, Description]:
     return {name: Description.of(name, {**kept.get(name, {}), **given.get(name, {})}) for name in names}
 
 
-def within(number: float, limits: Limits) -> bool:
-    """Whether a number is accepted."""
-    low, high = limits
-    return (low is None or number >= low) and (high is None or number <= high)
-
-
-def limits_text(limits: Limits) -> str:
-    """The accepted numbers, for the end of a sentence."""
-    low, high = limits
-    return "a number" + ("" if low is None else f" from {low:g}") + ("" if high is None else f" to {high:g}")
-
-
 def valid_range(part: Part, description: Description) -> Limits:
     """The accepted numbers: the described limits, or else the training range plus its width on both sides.
 
@@ -157,10 +144,9 @@ def valid_range(part: Part, description: Description) -> Limits:
         return description.low, description.high
     bottom = -math.inf if description.low is None else description.low
     top = math.inf if description.high is None else description.high
-    width = (part.high - part.low) or max(abs(part.low), 1.0)
-    low, high = part.low - width, part.high + width
-    if part.low >= 0.0:
-        low = max(low, 0.0) if low < top else 0.0
+    low, high = plausible_limits(part.low, part.high)
+    if part.low >= 0.0 and low >= top:
+        low = 0.0
     return (
         (low if -math.inf < low < top else None) if description.low is None else description.low,
         (high if bottom < high < math.inf else None) if description.high is None else description.high,

@@ -15,7 +15,6 @@ from askless.encoding.choices import Choices
 from askless.exceptions import AsklessError, ParameterError
 from askless.fitted import FittedModel
 from askless.hints import nearest
-from askless.models.orders import RandomOrder, Ranking
 from askless.persistence import read_model
 from askless.service.descriptions import Description, Limits, described, read_descriptions, valid_range
 from askless.service.errors import invalid, not_found
@@ -118,7 +117,7 @@ class ServedModel:
     @property
     def fixed_order(self) -> bool:
         """Whether the order of the questions is the same for everyone."""
-        return isinstance(self.fitted.policy, (Ranking, RandomOrder))
+        return self.fresh.fixed_order
 
     @property
     def title(self) -> str:
