@@ -76,6 +76,26 @@ CODES = {
     "other_fit": "The checkpoint belongs to another fit.",
     "download_failed": "A data set could not be downloaded.",
     "cluster_failed": "A cluster or a group of processes did not work together.",
+    # the HTTP API
+    "bad_request": "The request cannot be read.",
+    "bad_json": "The body is not JSON.",
+    "unsupported_media_type": "The service does not read bodies of this type.",
+    "unknown_field": "The body has a field that this address does not know.",
+    "invalid": "The request cannot be used.",
+    "conflicting_answers": "A feature is in more than one of `answers`, `unknown` and `known`.",
+    "not_found": "There is no such model, interview or address.",
+    "method_not_allowed": "The address does not support this HTTP method.",
+    "unauthorized": "The token of the service is missing or wrong.",
+    "host_not_allowed": "The service does not accept this Host header.",
+    "origin_not_allowed": "The request comes from a page of another origin.",
+    "too_many_requests": "The client sends too many requests.",
+    "question_changed": "The request answers a question that is not the current one.",
+    "interview_changed": "Another request changed or deleted the interview in the meantime.",
+    "model_changed": "The service no longer has the model version of this interview.",
+    "too_many_events": "The interview has as many events as the service allows.",
+    "storage_unavailable": "The service cannot store or read interviews at the moment.",
+    "internal": "The service failed; its log has details.",
+    # warnings
 }
 
 
