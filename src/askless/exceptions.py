@@ -65,6 +65,7 @@ CODES = {
     # training
     "diverged": "The losses of a fit are not finite.",
     "needs_truth": "The policy looks at the true values and can be used in experiments only.",
+    "missing_package": "An optional package is not installed.",
     # files
     "file_not_found": "There is no such file.",
     "file_exists": "The file exists and is not overwritten.",
@@ -96,6 +97,7 @@ CODES = {
     "storage_unavailable": "The service cannot store or read interviews at the moment.",
     "internal": "The service failed; its log has details.",
     # warnings
+    "method_failed": "One of the methods that were tried failed and is left out.",
 }
 
 
