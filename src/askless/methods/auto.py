@@ -43,6 +43,7 @@ class Auto(NetMethod):
         the default, of all methods that have such a setting, as for `Greedy`; else each has its own.
     """
 
+    kind = "dynamic"
     limits = NETWORK | {
         "methods": Names(),
         "pretrain_epochs": Number(0, whole=True, or_none=True),

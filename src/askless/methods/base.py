@@ -8,7 +8,7 @@ import os
 import re
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Fitted",
+    "Kind",
     "Method",
     "find_method",
     "list_methods",
@@ -32,6 +33,9 @@ __all__ = [
     "method_to_json",
     "plain_json",
 ]
+
+Kind = Literal["dynamic", "static", "control"]
+"""The answers decide what is asked next; one order for all cases; or no contender, but a bound or a baseline."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,17 @@ class Method(BaseEstimator):  # type: ignore[misc]
 
     Hyperparameters are keyword arguments of `__init__`, stored as they are (scikit-learn's rule), so that
     `method=Greedy(hidden=(64,))` and `GridSearchCV` over `method__hidden` work. What they may be stands in the
-    table `limits`. A new method writes `_fit`.
+    table `limits`. A new method writes `_fit` and its `kind`.
     """
 
+    kind: ClassVar[Kind]
     limits: ClassVar[Limits] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete = not getattr(cls._fit, "__isabstractmethod__", False)
+        if complete and getattr(cls, "kind", None) not in get_args(Kind):
+            raise TypeError(f"the method {cls.__name__} must set `kind` to one of {get_args(Kind)}")
 
     def fit(
         self, problem: Problem, *, seed: int, progress: Progress, checkpoint: str | os.PathLike[str] | None = None

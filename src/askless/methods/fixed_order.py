@@ -31,6 +31,7 @@ class FixedOrder(StaticMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
+    kind = "control"
     limits = NETWORK | {"order": Names()}
 
     order: Sequence[str] | None = None

@@ -31,6 +31,8 @@ class Order(NamedTuple):
 class StaticMethod(NetMethod):
     """Finds an order, then trains one predictor for all the sets that the order leads to."""
 
+    kind = "static"
+
     @abstractmethod
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order: ...
 

@@ -38,6 +38,7 @@ class CmiPvae(NetMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
+    kind = "dynamic"
     limits = DENSE | {
         "latent": Number(1, whole=True),
         "samples": Number(2, whole=True),

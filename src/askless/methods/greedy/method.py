@@ -68,6 +68,7 @@ class Greedy(NetMethod):
     patience : epochs without improvement that end a stage.
     """
 
+    kind = "dynamic"
     limits = NETWORK | {
         "shared": Flag(),
         "polish": Flag(),

@@ -39,6 +39,7 @@ class Opportunistic(NetMethod):
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks enough of them.
     """
 
+    kind = "dynamic"
     limits = DENSE | {
         "shared": Flag(),
         "mc_samples": Number(1, whole=True),

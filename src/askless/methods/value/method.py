@@ -40,6 +40,7 @@ class Value(NetMethod):
     average : decay of the moving average of the weights that is validated and returned; 0 for none.
     """
 
+    kind = "dynamic"
     limits = NETWORK | {
         "shared": Flag(),
         "polish": Flag(),
