@@ -23,6 +23,7 @@ __all__ = [
     "CertificationWarning",
     "CheckpointError",
     "ClusterError",
+    "ExperimentError",
     "InterviewError",
     "MissingnessWarning",
     "ModelFileError",
@@ -73,6 +74,8 @@ CODES = {
     "other_fit": "The checkpoint belongs to another fit.",
     "download_failed": "A data set could not be downloaded.",
     "cluster_failed": "A cluster or a group of processes did not work together.",
+    # warnings
+    "shared_worker": "A worker of a cluster runs several tasks at once, so times and memory are not comparable.",
 }
 
 
@@ -119,6 +122,10 @@ class CheckpointError(AsklessError):
 
 class ClusterError(AsklessError):
     """Processes or machines of a cluster do not work together."""
+
+
+class ExperimentError(AsklessError):
+    """An experiment's file, task, folder or result cannot be used."""
 
 
 class TruthError(AsklessError):
