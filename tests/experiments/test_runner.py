@@ -91,7 +91,7 @@ def test_every_task_is_run_once_and_done_ones_are_skipped(tmp_path):
     ("method", "why", "processes"),
     [
         ("exits", "the process ended with exit code 7 and left no result", 2),
-        ("killed", "the process was ended by SIGKILL", 2),
+        ("killed", "the process was killed by SIGKILL", 2),
         ("writes nothing", "the process ended with exit code 0 and left no result", 2),
         ("says", "the table is wrong", 1),
     ],

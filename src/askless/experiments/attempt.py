@@ -121,7 +121,7 @@ def _read(file: Any, most: int | None = TAIL) -> str:
 
 def _death(code: int) -> str:
     if code >= 0:
-        return f"the process ended with exit code {code} and no result"
+        return f"the process ended with exit code {code} and left no result"
     try:
         name = signal.Signals(-code).name
     except ValueError:
