@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from askless.core import Policy
-from askless.methods.base import Fitted
+from askless.methods.base import Fitted, Kind
 from askless.methods.networked import NetMethod
 from askless.models import Ranking
 
@@ -31,7 +31,7 @@ class Order(NamedTuple):
 class StaticMethod(NetMethod):
     """Finds an order, then trains one predictor for all the sets that the order leads to."""
 
-    kind = "static"
+    kind: ClassVar[Kind] = "static"
 
     @abstractmethod
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order: ...
