@@ -33,6 +33,7 @@ from askless.inputs import (
 )
 from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
+from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
 from askless.persistence import read_model, write_model
 from askless.tables import Scratch, check_row_labels, holdout, take_rows
@@ -59,6 +60,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         verbose: bool | None = None,
         precedence: Mapping[str, Sequence[str]] | None = None,
         reference_rows: int = 256,
+        device: str = "cpu",
+        n_threads: int | None = 1,
     ) -> None:
         self.max_features = max_features
         self.method = method
@@ -72,6 +75,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.precedence = precedence
         self.reference_rows = reference_rows
+        self.device = device
+        self.n_threads = n_threads
 
     # Learning
 
@@ -142,6 +147,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             room,
             prices,
             precedence,
+            self.device,
+            self.n_threads,
         )
         settings = self._settings(method, encoder.schema, target)  # an error now, not after training
         with progress_bar(self.verbose) as progress:
@@ -176,6 +183,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         if not is_whole(self.reference_rows) or self.reference_rows < 0:
             raise ParameterError(f"reference_rows is {self.reference_rows!r}; it must be an integer of at least 0")
         checked_precedence(self.precedence)
+        check_settings(RUNNING, {"device": self.device, "n_threads": self.n_threads})
         method = find_method(self.method).check()
         stored = self.reference_rows > 0
         check_rules(as_rules(self.stopping), self._task, stored=stored, informative=method.informative)
@@ -259,10 +267,14 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
         asked. None asks for single pixels.
     random_state : an integer gives the same model each time.
     validation_fraction : share of the rows that training holds out to choose the best weights.
-    verbose : whether to show a progress bar, or without a terminal a line now and then; None only in a terminal.
+    verbose : whether `fit` shows its progress on standard error: a bar in a terminal, a line in a notebook, lines
+        elsewhere. None shows it in a terminal and a notebook only.
     precedence : what may be asked only after other features, `{"result": ["consent"]}`.
     reference_rows : how many encoded training rows the model keeps, to imagine answers from: batches and the rule
         `DecisionStable` need them. 0 keeps none.
+    device : where convolutional networks are trained: "cpu", "cuda", "mps", or "auto" for a GPU if torch finds one.
+    n_threads : threads of torch in training. None uses as many as torch does by default. More than one is faster for
+        large dense networks only.
 
     Attributes
     ----------

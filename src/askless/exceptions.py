@@ -63,6 +63,7 @@ CODES = {
     # training
     "diverged": "The losses of a fit are not finite.",
     "needs_truth": "The policy looks at the true values and can be used in experiments only.",
+    "missing_package": "An optional package is not installed.",
     # files
     "file_not_found": "There is no such file.",
     "file_exists": "The file exists and is not overwritten.",
@@ -76,6 +77,7 @@ CODES = {
     "cluster_failed": "A cluster or a group of processes did not work together.",
     # warnings
     "shared_worker": "A worker of a cluster runs several tasks at once, so times and memory are not comparable.",
+    "method_failed": "One of the methods that were tried failed and is left out.",
 }
 
 

@@ -9,7 +9,7 @@ from askless.core import Cases, Feature, Part, Schema
 from askless.methods import ForwardSelection, forward_selection
 from askless.methods.forward_selection import _Trees
 from askless.training import Checkpoint, Problem
-from askless.training.progress import Silent
+from askless.training import Progress
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, max_features=3):
@@ -23,7 +23,7 @@ def problem_of(schema, x, y, *, task="classification", present=None, max_feature
 
 def order(problem, checkpoint=None, progress=None, **settings):
     method = ForwardSelection(**{"iterations": 5, **settings})
-    scores, history = method._scores(problem, 0, progress or Silent(), checkpoint)
+    scores, history = method._scores(problem, 0, progress or Progress(), checkpoint)
     return np.argsort(-scores, kind="stable").tolist(), history
 
 
@@ -183,7 +183,7 @@ class Killed(Exception):
 
 
 def test_a_fit_that_was_killed_goes_on(table_of_losses, tmp_path):
-    class Kill(Silent):
+    class Kill(Progress):
         def epoch(self, done, phase, row):
             if done == 14:  # in the third step
                 raise Killed

@@ -9,7 +9,7 @@ from torch import nn
 from askless.exceptions import CheckpointError
 from askless.training import Checkpoint, Phase, enough_epochs, train
 from askless.training.loop import _Average
-from askless.training.progress import Silent
+from askless.training import Progress
 
 
 class Line:
@@ -48,7 +48,7 @@ class Line:
 
 
 def run(phases, checkpoint=None, seed=0):
-    return train(phases, torch.Generator().manual_seed(seed), progress=Silent(), checkpoint=checkpoint)
+    return train(phases, torch.Generator().manual_seed(seed), progress=Progress(), checkpoint=checkpoint)
 
 
 def test_best_weights_are_returned_with_buffers():

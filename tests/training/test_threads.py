@@ -64,7 +64,7 @@ def threads_of_epochs(monkeypatch):
     """Torch's threads and those of numpy's library, after each epoch of any fit."""
     seen = set()
     look = lambda *_: seen.add((torch.get_num_threads(), *blas_threads()))  # noqa: E731
-    monkeypatch.setattr("askless.training.progress.Silent.epoch", look)
+    monkeypatch.setattr("askless.training.progress.Progress.epoch", look)
     return seen
 
 

@@ -154,8 +154,8 @@ def run(args: argparse.Namespace) -> None:
     job.estimator.save(output)
     remove(checkpoint)
     say(console, f"trained on {count(len(train), 'row')} in {time.perf_counter() - start:.0f} s; saved {output}")
-    if (why := job.estimator.model_.summary.get("why")) is not None:
-        say(console, f"kept the best of several methods: {why}")
+    if (explanation := job.estimator.model_.summary.get("explanation")) is not None and args.method == "auto":
+        say(console, explanation)
     if _report(console, job, train, test, held_out=args.test_fraction > 0.0):
         say(console, f"next: askless ask {quoted(output)}", style="dim")
 

@@ -60,6 +60,10 @@ class CmiPvae(NetMethod):
         """Yes: nats, or squared units of the target."""
         return True
 
+    def work(self, problem: Problem) -> float:
+        """Several times as much as training a predictor."""
+        return 6.0
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.cmi_pvae.fitting import fit_pvae
 

@@ -109,6 +109,10 @@ class Greedy(NetMethod):
     average: float = 0.98
     patience: int = 10
 
+    def work(self, problem: Problem) -> float:
+        """Several times as much as training a predictor."""
+        return 10.0
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.greedy.fitting import fit_greedy
 

@@ -59,6 +59,10 @@ class Opportunistic(NetMethod):
     target_rate: float = 0.01
     pretrain_epochs: int | None = None
 
+    def work(self, problem: Problem) -> float:
+        """Several times as much as training a predictor."""
+        return 10.0
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.opportunistic.fitting import fit_opportunistic
 
