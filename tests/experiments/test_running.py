@@ -82,6 +82,9 @@ def test_the_result_is_what_the_estimator_says(result):
     assert result["data"]["classes"] == model.classes_.tolist()
     assert result["data"]["rows"] == {"train": 240, "valid": 80, "test": 80}
     assert result["measured"]["fit_seconds"] > 0
+    assert result["summary"]["kind"] == "dynamic"
+    assert "seconds" not in result["summary"]  # times are measured, not a part of the result
+    assert result["measured"]["method_seconds"]["greedy"] > 0
 
 
 def test_a_checkpoint_changes_nothing(result, tmp_path):
