@@ -250,11 +250,11 @@ def test_the_environment_has_no_say(result, tmp_path):
 
 
 def test_steps_until_all_that_matters_was_asked():
-    task = Task(dataset="syn1", dataset_options={"n": 60}, method="fixed_order", max_features=11)
+    task = Task(dataset="syn1", dataset_options={"n": 100}, method="fixed_order", max_features=11)
     task = replace(task, method_options={"order": ["x11", "x1", "x2"], "epochs": 1, "hidden": [4]})
     result = run_task(task)
-    data = load_dataset("syn1", n=60)
-    rows = split_rows(60, task).test
+    data = load_dataset("syn1", n=100)
+    rows = split_rows(100, task).test
     below = data.frame["x11"].to_numpy()[rows] < 0  # these need x1, x2 and x11, the others x3 to x6 and x11
     assert result["relevant"]["steps"] == pytest.approx(np.where(below, 3, 7).mean())
     assert result["relevant"]["least"] == pytest.approx(np.where(below, 3, 5).mean())
