@@ -23,6 +23,7 @@ __all__ = [
     "CertificationWarning",
     "CheckpointError",
     "ClusterError",
+    "ExperimentError",
     "InterviewError",
     "MissingnessWarning",
     "ModelFileError",
@@ -97,6 +98,7 @@ CODES = {
     "storage_unavailable": "The service cannot store or read interviews at the moment.",
     "internal": "The service failed; its log has details.",
     # warnings
+    "shared_worker": "A worker of a cluster runs several tasks at once, so times and memory are not comparable.",
     "method_failed": "One of the methods that were tried failed and is left out.",
 }
 
@@ -144,6 +146,10 @@ class CheckpointError(AsklessError):
 
 class ClusterError(AsklessError):
     """Processes or machines of a cluster do not work together."""
+
+
+class ExperimentError(AsklessError):
+    """An experiment's file, task, folder or result cannot be used."""
 
 
 class TruthError(AsklessError):
