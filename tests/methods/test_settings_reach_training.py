@@ -51,7 +51,9 @@ def test_an_expected_schedule_has_dropout_and_no_temperature(problem, monkeypatc
             made.append((self.dropout, self.candidates))
 
     monkeypatch.setattr(greedy_fitting, "ExpectedLearner", Noted)
-    fitted = Greedy(**SHORT, schedule="expected", dropout=0.25, candidates=3).fit(problem, seed=0, progress=Progress())
+    fitted = Greedy(**SHORT, schedule="expected", dropout=0.25, candidates=3).fit(
+        problem, seed=0, progress=Progress()
+    )
     assert [dropout and dropout.rate for dropout, _ in made] == [0.25, None]  # the schedule's, and the polish's
     assert [candidates for _, candidates in made] == [3, 3]
     assert {row["phase"] for row in fitted.history} == {"pretraining", "policy", "polish"}
