@@ -80,7 +80,7 @@ class Interview:
     @property
     def fixed_order(self) -> bool:
         """Whether the answers do not change the order of the questions: scores then mean nothing but that order."""
-        return bool(getattr(self._policy, "fixed_order", False))
+        return bool(getattr(self._asker.policy, "fixed_order", False))
 
     @property
     def postponed(self) -> tuple[str, ...]:
