@@ -23,6 +23,7 @@ __all__ = [
     "CertificationWarning",
     "CheckpointError",
     "ClusterError",
+    "DataWarning",
     "InterviewError",
     "MissingnessWarning",
     "ModelFileError",
@@ -83,14 +84,11 @@ CODES = {
     "informative_missingness": "Which values are missing predicts the label.",
     "constant_target": "All numbers of a regression target are equal.",
     "row_numbers": "A column numbers the rows.",
-    "identifier": "A column has a different text in every row.",
     "constant_column": "A column has one value only.",
     "duplicate_column": "A column is a copy of another one.",
     "duplicate_rows": "Many rows are copies of other rows.",
     "missing_code": "A number such as -999 may stand for a missing value.",
     "target_leak": "One column predicts the target almost perfectly.",
-    "target_only_rows": "Rows have a target but no other value.",
-    "rare_class": "A class has very few rows.",
     "other_capitals": "A category has other capitals than in training.",
     "unexpected_type": "A value has another type than the categories of training.",
     "unseen_categories": "Categories did not occur in training and count as unknown.",
@@ -149,7 +147,11 @@ class TruthError(AsklessError):
 
 
 class AsklessWarning(_Coded, UserWarning):
-    """The base class of all warnings; on its own, something in a table looks odd."""
+    """The base class of all warnings."""
+
+
+class DataWarning(AsklessWarning):
+    """A training table holds suspicious data, such as duplicates or codes for missing values."""
 
 
 class MissingnessWarning(AsklessWarning):

@@ -44,7 +44,7 @@ def warn_of_telling_gaps(
             f"who was tested instead of what was found: {told}. If values will be missing for other reasons in use, "
             "drop or fill these columns",
             column=names[worst[0]],
-            choices=[names[i] for i in worst],
+            columns=[names[i] for i in worst],
             value=score,
         ),
         stacklevel=3,

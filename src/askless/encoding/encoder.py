@@ -95,10 +95,10 @@ class TableEncoder:
         codecs = [_fit_column(columns, position, row_numbers) for position in range(len(columns))]
         empty = [name for name, codec in zip(columns.names, codecs, strict=True) if codec is None]
         if len(empty) == len(columns):
-            raise TableError("bad_column", "every value of the table is missing", choices=empty)
+            raise TableError("bad_column", "every value of the table is missing", columns=empty)
         if empty:
             message = f"dropped columns without any value: {listed(empty)}"
-            warnings.warn(AsklessWarning("empty_column", message, column=empty[0], choices=empty), stacklevel=2)
+            warnings.warn(AsklessWarning("empty_column", message, column=empty[0], columns=empty), stacklevel=2)
         features = []
         for name, positions in plan:
             parts = tuple(codec for codec in (codecs[i] for i in positions) if codec is not None)
@@ -192,7 +192,7 @@ class TableEncoder:
                 if len(absent) == 1
                 else f"the table lacks {lacking}; if they are never available, add them empty",
                 column=absent[0],
-                choices=absent,
+                columns=absent,
                 nearest=nearest(absent[0], at),
             )
         if len(columns) != len(self.columns):
