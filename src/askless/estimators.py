@@ -36,7 +36,7 @@ from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.missingness import warn_of_telling_gaps
 from askless.persistence import read_model, write_model
-from askless.remarks import warn_of_data
+from askless.remarks import warn_of_data, warn_of_target
 from askless.tables import Scratch, check_row_labels, holdout, take_rows
 
 __all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor", "load"]
@@ -126,6 +126,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         encoder = learn_encoder(X, rows, groups=self.groups, costs=named, grid=grid, seed=seed)
         if validation is not None:
             warn_of_scale(encoder, X_valid)
+        warn_of_target(y, self._task)
         if grid is None:
             warn_of_data(X, y, self._task, (self.groups or {}).values())
         prices = cost_model(None, encoder.schema, costs)

@@ -15,9 +15,10 @@ from askless.exceptions import AsklessWarning, DataWarning
 from askless.hints import listed
 from askless.tables import ParquetTable, take_rows
 
-__all__ = ["Remark", "find_remarks", "warn_of_data"]
+__all__ = ["Remark", "find_remarks", "warn_of_data", "warn_of_target"]
 
-FEW_ROWS = 50  # a fit on fewer rows warns, and nothing else is checked
+FEW_ROWS = 30  # a fit on fewer rows warns
+MANY_ROWS = 50  # with fewer rows, findings may be coincidence
 ROWS = 20_000  # are checked at most
 SPAN = 2  # distinct integers are row numbers if their range is at most this many times the number of rows
 MIN_COPIES, COPIES = 3, 0.01  # duplicate rows: at least so many, and this share of the rows,
@@ -60,15 +61,19 @@ class _Coded:
         return self.values.astype(np.float64) if kind in "iuf" else None
 
 
-def warn_of_data(table: Any, y: np.ndarray, task: str, groups: Collection[Collection[Any]] = ()) -> None:
-    """Warn about suspicious data; one warning for each kind of finding."""
+def warn_of_target(y: np.ndarray, task: str) -> None:
+    """Warn about very few rows, and about a regression target without any variation."""
     if len(y) < FEW_ROWS:
         message = f"the table has {len(y)} rows; a fit on fewer than {FEW_ROWS} rows is unreliable"
         warnings.warn(AsklessWarning("too_few_rows", message, rows=len(y), needed=FEW_ROWS), stacklevel=3)
     if task == "regression" and y.min() == y.max():
         message = f"all values of y are {y[0]:g}; there is nothing to learn"
         warnings.warn(AsklessWarning("constant_target", message, value=float(y[0]), rows=len(y)), stacklevel=3)
-    if len(y) < FEW_ROWS:
+
+
+def warn_of_data(table: Any, y: np.ndarray, task: str, groups: Collection[Collection[Any]] = ()) -> None:
+    """Warn about suspicious data in a table; one warning for each kind of finding."""
+    if len(y) < MANY_ROWS:
         return
     found: dict[str, list[Remark]] = {}
     for remark in find_remarks(*_some_rows(table, y), task, groups):
@@ -137,16 +142,19 @@ def _coded(name: str, values: np.ndarray) -> _Coded:
 
 
 def _duplicate_rows(columns: Sequence[_Coded]) -> Iterator[Remark]:
-    """Rows that repeat earlier ones, with the target; none if they are few, or no more than by chance."""
+    """Rows that repeat earlier ones, unless they are few or no more than by chance. The last column is the target."""
     n = len(columns[0].codes)
     hashes = np.zeros(n, dtype=np.uint64)
+    known = np.zeros(n, dtype=bool)
     alike = 0.0  # log probability that two rows are equal if the columns are independent
     for column in columns:
         hashes = (hashes ^ (column.codes + 2).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         hashes ^= hashes >> np.uint64(29)
+        known |= (column.codes >= 0) & (column is not columns[-1])
         share = np.bincount(column.codes + 1) / n
         alike += float(np.log(np.sum(share**2)))
-    copies = n - len(np.unique(hashes))
+    hashes = hashes[known]  # rows without any value are no copies
+    copies = len(hashes) - len(np.unique(hashes))
     if copies >= max(MIN_COPIES, COPIES * n) and np.log(copies) > alike + np.log(CHANCE * n**2 / 2):
         message = f"{copies:,} of {n:,} checked rows are copies of other rows; scores on held-out copies are too high"
         yield Remark("duplicate_rows", message, rows=copies)
@@ -172,7 +180,7 @@ def _equal(one: _Coded, two: _Coded) -> bool:
 def _numbers_rows(column: _Coded) -> bool:
     """Whether all values are different integers in a narrow range, as in a part of a numbered table."""
     n = len(column.codes)
-    if len(column.values) < n or n < FEW_ROWS or (numbers := column.numbers) is None:
+    if len(column.values) < n or n < MANY_ROWS or (numbers := column.numbers) is None:
         return False
     return bool(np.ptp(numbers) < SPAN * n and (numbers % 1.0 == 0.0).all())
 
@@ -201,7 +209,7 @@ def _code_remark(where: str, column: str | None, code: float, rows: int) -> Rema
 def _leaks_class(column: _Coded, target: _Coded) -> bool:
     """Whether the values of a column tell the class."""
     n, classes, distinct = len(target.codes), len(target.values), len(column.values) + 1
-    if n < FEW_ROWS or distinct > LEAK_VALUES or n < LEAK_ROWS * distinct or distinct * classes > n:
+    if n < MANY_ROWS or distinct > LEAK_VALUES or n < LEAK_ROWS * distinct or distinct * classes > n:
         return False
     table = np.bincount((column.codes + 1) * classes + target.codes, minlength=distinct * classes)
     table = table.reshape(distinct, classes)
@@ -215,7 +223,7 @@ def _leaks_number(column: _Coded, y: np.ndarray) -> bool:
         return False
     known = column.codes >= 0
     x, y = numbers[column.codes[known]], y[known]
-    if len(y) < FEW_ROWS or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
+    if len(y) < MANY_ROWS or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return False
     with np.errstate(all="ignore"):
         return bool(np.corrcoef(x, y)[0, 1] ** 2 > LEAK_R2)

@@ -122,17 +122,16 @@ def test_a_bad_cell_is_found_before_training_wherever_it_is():
 
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [
-        ({"stopping": DecisionStable(), "reference_rows": 0}, "stored rows"),
-        ({"stopping": MaxCost(3) & DecisionStable(), "reference_rows": 0}, "stored rows"),
-    ],
+    [({"stopping": DecisionStable()}, "stored rows"), ({"stopping": MaxCost(3) & DecisionStable()}, "stored rows")],
 )
 def test_a_rule_that_cannot_be_used_is_an_error_before_training(settings, words):
     with pytest.raises(ValueError, match=words):
         DynamicClassifier(method=Never(), **settings).fit(*table(60))
     X, y = table(60)
     with pytest.raises(ValueError, match="tolerance"):
-        DynamicRegressor(method=Never(), stopping=DecisionStable()).fit(X, (y == "yes").astype(float))
+        DynamicRegressor(method=Never(), stopping=DecisionStable(), reference_rows=256).fit(
+            X, (y == "yes").astype(float)
+        )
 
 
 class Never(type(QUICK)):

@@ -65,7 +65,11 @@ def read_table(table: Any) -> Columns:
     ('x0', 'x1')
     """
     if hasattr(type(table), "toarray"):
-        raise TableError("wrong_type", "sparse data is not supported; pass a dense table, such as X.toarray()")
+        raise TableError(
+            "wrong_type",
+            "sparse data is not supported; pass a dense table, such as X.toarray()",
+            value=type(table).__name__,
+        )
     columns = None if isinstance(table, (np.ndarray, list, tuple)) else _frame_columns(table)
     if columns is None:
         columns = _array_columns(_as_array(table))

@@ -166,8 +166,9 @@ class ParquetTable:
 
     @cached_property
     def _file(self) -> Any:
+        module = parquet()
         try:
-            file = parquet().ParquetFile(self.path, buffer_size=1 << 16)  # or a row group's bytes are all in memory
+            file = module.ParquetFile(self.path, buffer_size=1 << 16)  # or a row group's bytes are all in memory
         except ValueError as error:  # pyarrow's ArrowInvalid
             raise TableError(
                 "unreadable_file", f"{self.path} is not a readable Parquet file: {error}", path=self.path
