@@ -23,6 +23,7 @@ __all__ = [
     "CertificationWarning",
     "CheckpointError",
     "ClusterError",
+    "DataWarning",
     "ExperimentError",
     "InterviewError",
     "MissingnessWarning",
@@ -100,6 +101,24 @@ CODES = {
     # warnings
     "shared_worker": "A worker of a cluster runs several tasks at once, so times and memory are not comparable.",
     "method_failed": "One of the methods that were tried failed and is left out.",
+    "empty_column": "A column has no values and is dropped.",
+    "too_many_categories": "A column has too many distinct values; the rare ones count as unknown.",
+    "similar_spellings": "Several categories or classes differ only in capitals or spaces.",
+    "leading_zeros": "A column of numbers has leading zeros and may hold codes.",
+    "numbers_as_categories": "A column of numbers with units, or of months, is read as categories.",
+    "missing_as_class": "A class has a name that means missing, such as 'NA'.",
+    "informative_missingness": "Which values are missing predicts the label.",
+    "constant_target": "All numbers of a regression target are equal.",
+    "row_numbers": "A column numbers the rows.",
+    "constant_column": "A column has one value only.",
+    "duplicate_column": "A column is a copy of another one.",
+    "duplicate_rows": "Many rows are copies of other rows.",
+    "missing_code": "A number such as -999 may stand for a missing value.",
+    "target_leak": "One column predicts the target almost perfectly.",
+    "other_capitals": "A category has other capitals than in training.",
+    "unexpected_type": "A value has another type than the categories of training.",
+    "unseen_categories": "Categories did not occur in training and count as unknown.",
+    "other_scale": "Pixels are on another scale than in training.",
 }
 
 
@@ -157,7 +176,11 @@ class TruthError(AsklessError):
 
 
 class AsklessWarning(_Coded, UserWarning):
-    """The base class of all warnings; on its own, something in a table looks odd."""
+    """The base class of all warnings."""
+
+
+class DataWarning(AsklessWarning):
+    """A training table holds suspicious data, such as duplicates or codes for missing values."""
 
 
 class MissingnessWarning(AsklessWarning):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -88,8 +89,8 @@ def add(commands: Commands) -> None:
     add("--method", default="auto", metavar="NAME", help="how to learn (default: auto); all are listed below")
     add("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="settings of the method, such as "
         "hidden=[256,256] or epochs=50")  # fmt: skip
-    add("--reference-rows", type=natural, default=256, metavar="N", help="encoded training rows that the model "
-        "keeps, for batches and decision_stable (default: 256); 0 if the file must hold no rows")  # fmt: skip
+    add("--reference-rows", type=natural, default=0, metavar="N", help="encoded training rows that the model's "
+        "file holds, for batches and decision_stable (default: 0); whoever has the file can read them")  # fmt: skip
     add("--seed", type=natural, default=0, help="the same seed gives the same model (default: 0)")
     add("--checkpoint", metavar="FILE", help="where progress is kept until the model is saved (default: the model's "
         "name with .part)")  # fmt: skip
@@ -166,6 +167,7 @@ def _say_remarks(console: Console, job: _Job, args: argparse.Namespace) -> None:
 
     from askless.cli.remarks import rare_classes, remarks, remarks_on_lines
     from askless.cli.tables import CsvTable, open_table
+    from askless.exceptions import DataWarning
 
     y = pd.Series(job.rows.y, name=args.target)
     for remark in rare_classes(y) if job.estimator._task == "classification" else ():
@@ -175,6 +177,7 @@ def _say_remarks(console: Console, job: _Job, args: argparse.Namespace) -> None:
         for remark in remarks_on_lines(source, job.rows.X) if isinstance(source, CsvTable) else ():
             say(console, remark)
         groups = (job.estimator.groups or {}).values()
+        warnings.simplefilter("ignore", DataWarning)  # of the fit: the same findings
         for remark in remarks(job.rows.X, y, list(groups), job.places):
             say(console, remark)
 

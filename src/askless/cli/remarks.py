@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless.cli.console import count, quoted
+from askless.remarks import find_remarks
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askless.cli.tables import CsvTable
 
-__all__ = ["copied_columns", "rare_classes", "remarks", "remarks_on_lines", "short_lines"]
+__all__ = ["rare_classes", "remarks", "remarks_on_lines", "short_lines"]
 
-MANY = 50  # rows, from which on consecutive numbers are no coincidence
-FEW = 0.01  # of the rows: so many copies may be
-RARE = 10  # times as many copies as chance makes are no coincidence
 TOO_FEW = 5  # rows of a class
-FEWEST = 3  # rows with the same odd number, from which on it looks like a code
+FEWEST = 3  # columns, or rows with other targets, from which on a line of totals can be told
 
 
 def remarks_on_lines(source: CsvTable, X: pd.DataFrame) -> Iterator[str]:
@@ -59,30 +57,28 @@ def remarks(
     Copies that are asked together, in a group, are one question. `places` (n,) are those of the rows in their file.
     """
     yield from _bare_targets(frame, y, np.arange(len(y)) if places is None else places)
-    if (copies := _copied_rows(frame, y)) > 0:
-        yield (
-            f"{count(copies, 'row')} of {len(frame):,} repeat others: if cases were entered twice, leave the copies "
-            "out, for a score on rows that training has seen flatters"
-        )
-    for name, first in copied_columns(frame):
-        if not any({name, first} <= set(members) for members in together):
-            yield f"{name} is a copy of {first}: --drop {quoted(name)} if only one of them is to be asked"
-    for name in map(str, frame.columns):
-        values = frame[name].dropna()
-        different = values.nunique()
-        if different == 1:
-            yield f"{name} has no other value than {values.iloc[0]}: --drop {quoted(name)}, asking it tells nothing"
-        elif _numbers_rows(frame[name]):
-            yield f"{name} numbers the rows: --drop {quoted(name)}, no new case has such a number"
-        elif different > 1 and (code := _code(values)) is not None:
-            rows = count(int((values == code).sum()), "row")
-            yield f"{name} is {code:g} in {rows}, far from its other values: --na {code:g} if that is none"
-    if y.nunique() > 1 and (code := _code(y)) is not None:
-        rows = count(int((y == code).sum()), "row")
-        yield (
-            f"{y.name}, the target, is {code:g} in {rows}, far from its other values: --na {code:g} "
-            "--drop-missing-target if that is none"
-        )
+    task = "regression" if y.dtype.kind in "iuf" else "classification"
+    for remark in find_remarks(frame, y.to_numpy(), task, together):
+        name, drop = remark.column, f"--drop {quoted(remark.column or '')}"
+        match remark.code:
+            case "duplicate_rows":
+                yield (
+                    f"{count(remark.rows, 'row')} of {len(frame):,} repeat others: if cases were entered twice, "
+                    "leave the copies out, for a score on rows that training has seen flatters"
+                )
+            case "duplicate_column":
+                yield f"{name} is a copy of {remark.other}: {drop} if only one of them is to be asked"
+            case "constant_column":
+                yield f"{name} has no other value than {remark.value}: {drop}, asking it tells nothing"
+            case "row_numbers":
+                yield f"{name} numbers the rows: {drop}, no new case has such a number"
+            case "missing_code":
+                where = f"{y.name}, the target," if name is None else name
+                more = "" if name is not None else " --drop-missing-target"
+                yield (
+                    f"{where} is {remark.value:g} in {count(remark.rows, 'row')}, far from its other values: "
+                    f"--na {remark.value:g}{more} if that is none"
+                )  # a leak is reported with the scores
 
 
 def rare_classes(y: pd.Series) -> Iterator[str]:
@@ -96,23 +92,6 @@ def rare_classes(y: pd.Series) -> Iterator[str]:
             f"{y.name} has classes of fewer than {TOO_FEW} rows: {listed(rare.index)}. Next to nothing can be "
             "learned of them, and in a score that is a mean over classes, as AUROC is, they count as much as others"
         )
-
-
-def copied_columns(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """Columns that hold in every row what an earlier one holds, each with that one; those of a single value aside."""
-    from pandas.util import hash_pandas_object
-
-    seen: dict[int, list[str]] = {}
-    found = []
-    for name in map(str, frame.columns):
-        column = frame[name]
-        alike = seen.setdefault(hash(hash_pandas_object(column, index=False).to_numpy().tobytes()), [])
-        first = next((other for other in alike if frame[other].equals(column)), None)
-        if first is None:
-            alike.append(name)
-        elif column.nunique() > 1:
-            found.append((name, first))
-    return found
 
 
 def _bare_targets(frame: pd.DataFrame, y: pd.Series, places: np.ndarray) -> Iterator[str]:
@@ -154,36 +133,3 @@ def _far_target(y: pd.Series, rows: np.ndarray, places: np.ndarray) -> str:
         return ""
     worst = int(off.argmax())
     return f"; {y.name} is {values[worst]:g} in row {places[rows[worst]]}, and {low:g} to {high:g} in all others"
-
-
-def _copied_rows(frame: pd.DataFrame, y: pd.Series) -> int:
-    """How many rows repeat an earlier one, target included; 0 where they are few, or no more than chance explains."""
-    import pandas as pd
-
-    whole = pd.concat([frame, y.rename("\0y")], axis=1)
-    copies = int(whole.duplicated().sum())
-    if copies < max(FEWEST, FEW * len(frame)):
-        return 0
-    shares = (whole[name].value_counts(normalize=True, dropna=False).to_numpy() for name in whole)
-    alike = sum(np.log(np.sum(share**2)) for share in shares)  # of two rows, if columns were independent
-    return copies if np.log(copies) > alike + np.log(RARE * len(frame) ** 2 / 2) else 0
-
-
-def _numbers_rows(column: pd.Series) -> bool:
-    """Whether a column holds consecutive whole numbers, each once."""
-    if column.dtype.kind not in "iu" or len(column) < MANY:
-        return False
-    return int(column.max()) - int(column.min()) + 1 == len(column) == column.nunique()
-
-
-def _code(values: pd.Series) -> float | None:
-    """A number such as -999 or 9999 that some rows have, as far from the others as none of these is from another."""
-    if values.dtype.kind not in "iuf":
-        return None
-    distinct = np.unique(values.to_numpy(dtype=np.float64))
-    for code, others in ((distinct[0], distinct[1:]), (distinct[-1], distinct[:-1])):
-        nines = set(f"{abs(code):g}") == {"9"}
-        far = np.abs(others - code).min() > others.max() - others.min()
-        if nines and far and int((values == code).sum()) >= FEWEST:
-            return float(code)
-    return None
