@@ -3,27 +3,35 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["did_you_mean", "listed"]
+__all__ = ["did_you_mean", "listed", "nearest"]
 
 FEWEST_LETTERS = 3  # fewer are in too many names to mean one of them
 
 
-def did_you_mean(name: object, names: Iterable[str]) -> str:
-    """A hint at the name nearest to `name`, whatever the case of its letters; empty where none is near.
+def nearest(name: object, names: Iterable[str]) -> str | None:
+    """The name most like `name`, ignoring case, else the first that contains it; None if there is none.
 
-    Where none is spelled alike, the first that holds it is near: people shorten names.
-
-    >>> did_you_mean("Agee", ["sex", "age"])
-    " (did you mean 'age'?)"
-    >>> did_you_mean("age", ["sex", "age at admission"])
-    " (did you mean 'age at admission'?)"
+    >>> nearest("Agee", ["sex", "age"])
+    'age'
+    >>> nearest("age", ["sex", "age at admission"])
+    'age at admission'
     """
     by_key = {known.casefold(): known for known in names}
-    wanted = str(name)[: 3 * max(map(len, by_key), default=0) + 1].casefold()  # a text of any length may come in
+    wanted = str(name)[: 3 * max(map(len, by_key), default=0) + 1].casefold()  # the text may have any length
     near = get_close_matches(wanted, by_key, n=1)
     if not near and len(wanted) >= FEWEST_LETTERS:
         near = [key for key in by_key if wanted in key]
-    return f" (did you mean {by_key[near[0]]!r}?)" if near else ""
+    return by_key[near[0]] if near else None
+
+
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """A hint at the nearest name for the end of a message; empty if there is none.
+
+    >>> did_you_mean("Agee", ["sex", "age"])
+    " (did you mean 'age'?)"
+    """
+    near = nearest(name, names)
+    return "" if near is None else f" (did you mean {near!r}?)"
 
 
 def listed(names: Iterable[object], most: int = 10) -> str:
