@@ -44,6 +44,7 @@ CODES = {
     "duplicate_name": "Two things have the same name.",
     "conflicting_settings": "Two settings exclude each other.",
     "not_supported": "This combination is not supported.",
+    "usage": "The command line cannot be understood.",
     "cannot_save": "A part of the model cannot be stored in a model file.",
     # tables and labels
     "bad_cell": "A value of the table cannot be read.",
@@ -65,6 +66,7 @@ CODES = {
     # files
     "file_not_found": "There is no such file.",
     "file_exists": "The file exists and is not overwritten.",
+    "cannot_write": "A file or a folder is not writable.",
     "unreadable_file": "The file cannot be read or parsed.",
     "damaged_file": "The content of the file does not match its checksum.",
     "wrong_file": "The file is not of the expected kind.",
@@ -73,6 +75,12 @@ CODES = {
     "other_fit": "The checkpoint belongs to another fit.",
     "download_failed": "A data set could not be downloaded.",
     "cluster_failed": "A cluster or a group of processes did not work together.",
+    # warnings
+    "absent_class": "A class of the model does not occur among the labels.",
+    "short_lines": "Lines of a CSV file end before the last column.",
+    "unfinished_group": "A group was left before its last part; its answers are not recorded.",
+    "unnamed_column": "A column has no name and is left out.",
+    "unused_input": "Lines of the input were not used, because the interview was over.",
 }
 
 

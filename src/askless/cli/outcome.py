@@ -1,0 +1,54 @@
+"""What a fit says about its result: the method that was kept, and one line at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from askless.cli.scores import Scores
+    from askless.core import Trajectory
+
+__all__ = ["Clock", "in_a_few_words", "reason_for_method"]
+
+
+class Clock:
+    """The seconds that each step of a command took."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+        self._steps: dict[str, float] = {}
+
+    def stop(self, step: str) -> None:
+        """The step that began with the end of the one before, or with the clock itself, has ended."""
+        now = time.perf_counter()
+        self._steps[step] = now - self._start
+        self._start = now
+
+    def __str__(self) -> str:
+        """For example: 12 s (reading 1 s, training 10 s, scoring 1 s)."""
+        steps = ", ".join(f"{step} {seconds:.0f} s" for step, seconds in self._steps.items())
+        return f"{sum(self._steps.values()):.0f} s ({steps})"
+
+
+def reason_for_method(summary: Mapping[str, Any]) -> str | None:
+    """Which method was kept and why, if training tried several."""
+    if explanation := summary.get("explanation"):
+        return str(explanation)
+    return f"kept {summary['chosen']}: {summary['why']}" if "why" in summary else None
+
+
+def in_a_few_words(trajectory: Trajectory, scores: Scores | None) -> str:
+    """The score at the budget and the first question, with a semicolon at the end."""
+    parts = []
+    if scores is not None:
+        last = scores.frame.iloc[-1]
+        parts.append(f"{scores.metric.label} {last.score:.3f} with at most {last.budget:.0f} questions")
+    asked = trajectory.order[:, 0] if trajectory.order.shape[1] else trajectory.order[:, :0].ravel()
+    if (asked >= 0).any():
+        first = trajectory.feature_names[int(np.bincount(asked[asked >= 0]).argmax())]
+        parts.append(f"first question: {first}")
+    return "".join(f"{part}; " for part in parts)
