@@ -13,7 +13,7 @@ from askless.cli import ask, datasets, demo, evaluate, experiment, fit, predict,
 from askless.cli.errors import guarded
 from askless.cli.parser import Parser, text_help
 
-__all__ = ["main"]
+__all__ = ["build_parser", "main", "run_command"]
 
 COMMANDS = (demo, fit, evaluate, predict, ask, serve, datasets, experiment)
 DESCRIPTION = """\
@@ -36,10 +36,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     The code is 0, 1 if a task of an experiment failed, 2 for an error of the user's (one line on standard error), or
     130 for Ctrl-C.
     """
-    return guarded(lambda: _run(argv))
+    return guarded(lambda: run_command(argv))
 
 
-def _run(argv: Sequence[str] | None) -> int:
+def run_command(argv: Sequence[str] | None) -> int:
+    """Parse the arguments and run the command. Errors are raised."""
     parser = build_parser()
     args = parser.parse_args(argv)
     if "run" not in args:

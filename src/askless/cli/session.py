@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from askless.exceptions import AsklessError, InterviewError
+from askless.exceptions import AsklessError, InterviewError, UnseenWarning
 
 if TYPE_CHECKING:
     from askless.cli.wording import Wording
@@ -65,26 +66,30 @@ class Session:
 
     def take(self, line: str) -> Reply:
         """Act on a line. A line that cannot be used gives a reply that says why, and changes nothing."""
-        words = line.strip()
-        command, _, rest = words.partition(" ")
         try:
-            match command.casefold():
-                case "quit" | "exit" if not rest:
-                    return Reply("quit")
-                case "help" if not rest:
-                    return Reply("again", HELP)
-                case "back" | "undo" if not rest:
-                    return self._back()
-                case "why" if not rest:
-                    return Reply("again", explain(self.interview.candidates[:LEADING], self.fixed_order))
-                case "later" if not rest:
-                    return self._later()
-                case "tell" if rest:
-                    return self._tell(rest)
-                case _:
-                    return self._answer(words)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnseenWarning)  # the reply has them
+                return self._act(line.strip())
         except AsklessError as problem:
             return Reply("refused", problem.message, problem)
+
+    def _act(self, words: str) -> Reply:
+        command, _, rest = words.partition(" ")
+        match command.casefold():
+            case "quit" | "exit" if not rest:
+                return Reply("quit")
+            case "help" if not rest:
+                return Reply("again", HELP)
+            case "back" | "undo" if not rest:
+                return self._back()
+            case "why" if not rest:
+                return Reply("again", explain(self.interview.candidates[:LEADING], self.fixed_order))
+            case "later" if not rest:
+                return self._later()
+            case "tell" if rest:
+                return self._tell(rest)
+            case _:
+                return self._answer(words)
 
     def _back(self) -> Reply:
         if self._given:
