@@ -269,6 +269,8 @@ def test_pictures():
     assert prediction_text({"mean": 5.0, "sd": 1.0}) == "5 ± 1"
     assert prediction_text({"mean": 12345.6, "sd": 1234.5}) == "12346 ± 1234"
     assert shown_value({"high": 120.5, "low": None}) == "high = 120.5, low = unknown"
+    many = Part("code", "category", choices=tuple(range(100)))
+    assert choices_of(many, PLAIN)[0].endswith(", 18, 19 and 80 more")
     assert choices_of(STARS, PLAIN) == ["one of 1, 3, 10"]
     assert choices_of(COLOUR, PLAIN)[3] == "4  dark green"
 
@@ -300,7 +302,8 @@ def test_a_line_of_a_pipe_that_cannot_be_used_ends_the_interview(model):
     done = spawn("ask", model, given="\n nonsense \n\n\n")
     assert done.returncode == 2
     assert "at the end" not in done.stdout
-    assert done.stderr.startswith(f"askless: line 2 of the input: 'nonsense' is no answer to {asked!r}: ")
+    assert done.stderr.startswith("askless: line 2 of the input, 'nonsense': ")
+    assert repr(asked) in done.stderr
     assert done.stderr.count("\n") == 1
 
 

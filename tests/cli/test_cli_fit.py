@@ -14,9 +14,12 @@ from askless import load
 from askless.cli.outcome import reason_for_method
 from askless.cli.parser import UsageError
 from askless.cli.remarks import copied_columns, remarks
+from askless.cli.scores import Scores, leaking_features
 from askless.cli.settings import configured_method
 from askless.cli.tables import ParquetFile
 from askless.cli.target import choose_task
+from askless.core import Trajectory
+from askless.metrics import accuracy, auroc
 from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, messy_frame, refused
 
 
@@ -215,6 +218,16 @@ def test_a_target_in_disguise_is_a_note(run, tmp_path):
     done = run(*words, "--drop", "status")
     assert done.code == 0, done.err
     assert "target_leak" not in done.notes
+
+
+def test_two_first_questions_that_leak_are_named_together():
+    names = ("age", "ward", "crp")
+    first = np.repeat([2, 1], [25, 15])[:, None]
+    asked = Trajectory(first, np.zeros((40, 2, 2)), np.zeros((40, 2)), np.array(["done"] * 40), names, ("a", "b"))
+    frame = pd.DataFrame({"budget": [0, 1], "score": [0.5, 1.0]})
+    assert leaking_features(asked, Scores(auroc, accuracy, frame, 40)) == ["crp", "ward"]
+    assert leaking_features(asked, Scores(auroc, accuracy, frame.assign(score=0.9), 40)) == []
+    assert leaking_features(asked, Scores(auroc, accuracy, frame, 20)) == []  # may be chance
 
 
 def test_suspicious_columns_are_notes(run, tmp_path):

@@ -44,23 +44,24 @@ def test_settings_of_a_method(fit, tmp_path):
     assert result.code == 0, result.err
     method = load(tmp_path / "m.askless").method
     assert (method.iterations, method.candidates) == (2, 3)
-    assert "iterations is 0" in fit("forward_selection", "--set", "iterations=0").complaint
+    assert "--set iterations=0: " in fit("forward_selection", "--force", "--set", "iterations=0").complaint
 
 
 def test_an_oracle_is_saved_but_not_scored(fit, tmp_path, run, table):
     result = fit("oracle_order", "--set", "epochs=1", "hidden=[4]")
     assert result.code == 0, result.err
-    assert "no score: OraclePolicy looks at the truth" in " ".join(result.out.split())
+    assert "no score: OraclePolicy" in " ".join(result.out.split())
     assert "next:" not in result.out
-    assert "looks at the truth" in run("predict", tmp_path / "m.askless", table).complaint
-    assert "looks at the truth" in run("ask", tmp_path / "m.askless").complaint
+    assert "OraclePolicy" in run("predict", tmp_path / "m.askless", table).complaint
+    assert "OraclePolicy" in run("ask", tmp_path / "m.askless").complaint
 
 
 def test_a_missing_package_is_one_line(fit, monkeypatch, tmp_path):
     monkeypatch.setattr(Random, "_fit", lambda self, *rest: needed("not_there.at.all", "not-there", "random"))
-    complaint = fit("random").complaint
-    expected = "the method 'random' needs the package not-there: pip install 'askless[baselines]'"
-    assert complaint == f"askless: {expected}"
+    result = fit("random")
+    assert "'random'" in result.complaint
+    assert "not-there" in result.complaint
+    assert result.error is None
     assert not (tmp_path / "m.askless").exists()
 
 

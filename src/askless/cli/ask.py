@@ -155,21 +155,17 @@ class _Screen:
                 self.quit = True
                 return session.interview.stop_reason or "you ended it"
             if reply.problem is not None and not sys.stdin.isatty():
-                self._refuse(line, session, reply.problem)
+                self._refuse(line, reply.problem)
             if reply.text:
                 say(self.console, f"  {reply.text}", "yellow")
             if reply.kind == "moved":
                 self._show_prediction(session.interview, f"now (cost so far: {session.interview.cost:g})")
 
-    def _refuse(self, line: str, session: Session, problem: AsklessError) -> NoReturn:
+    def _refuse(self, line: str, problem: AsklessError) -> NoReturn:
         """End the interview at a bad line of a pipe: the next lines would answer the wrong questions."""
         from askless.exceptions import InterviewError
 
-        assert session.part is not None  # nothing is read after the last question
-        message = (
-            f"line {self.lines} of the input: {line.strip()!r} is no answer to {session.part.name!r}: "
-            f"{problem.message}"
-        )
+        message = f"line {self.lines} of the input, {line.strip()!r}: {problem.message}"
         raise InterviewError(problem.code, message, **{**problem.fields, "line": self.lines})
 
     def _read(self, session: Session) -> str | None:

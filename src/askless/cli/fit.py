@@ -364,11 +364,16 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None, args:
         except ValueError as error:  # the model is saved all the same
             say(console, f"no score: {error}")
         say(console, "The model was trained without the test rows; --test-fraction 0 trains on all rows.\n")
-    if scores is not None and (feature := scoring.leaking_feature(trajectory, scores)) is not None:
-        columns = " ".join(quoted(name) for name in job.estimator.schema_.columns_of(feature))
-        message = (
-            f"{feature} alone predicts the target; if it is known only afterwards (a leak), add --drop {columns}"
-        )
+    if scores is not None and (features := scoring.leaking_features(trajectory, scores)):
+        columns = [column for name in features for column in job.estimator.schema_.columns_of(name)]
+        drop = f"--drop {' '.join(map(quoted, columns))}"
+        if len(features) == 1:
+            message = f"{features[0]} alone predicts the target; if it is known only afterwards (a leak), add {drop}"
+        else:
+            message = (
+                f"the first question ({' or '.join(features)}) alone predicts the target; if these features are "
+                f"known only afterwards (a leak), add {drop}"
+            )
         note(message, "target_leak")
     console.print(scoring.spending_table(trajectory, money=money))
     console.print(scoring.most_asked(trajectory))

@@ -1,4 +1,4 @@
-"""What a fit says about its result: the method that was kept, and one line at the end."""
+"""The summary of a fit: the method that was kept, and one line with score, first question and time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Clock:
         self._steps: dict[str, float] = {}
 
     def stop(self, step: str) -> None:
-        """The step that began with the end of the one before, or with the clock itself, has ended."""
+        """End a step, which began when the previous step ended or the clock was made."""
         now = time.perf_counter()
         self._steps[step] = now - self._start
         self._start = now

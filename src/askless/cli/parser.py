@@ -15,6 +15,7 @@ __all__ = ["Commands", "Parser", "UsageError", "fraction", "money", "natural", "
 
 # Messages of argparse
 ARGUMENT = re.compile(r"argument (?:[^:\s]+/)?(-[\w-]+): ")
+COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: '(.*)' \(choose from (.*)\)")
 NO_WORD = re.compile(r"argument (--[\w-]+): expected at least one argument")
 TWO_HYPHENS = re.compile(r"unrecognized arguments: --( |$)")
 
@@ -50,6 +51,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError` that names the help page."""
+        if chosen := COMMAND.match(message):
+            name, known = chosen[1], re.findall(r"[a-z]+", chosen[2])
+            message = f"there is no command {name!r}{did_you_mean(name, known)}; choose from {', '.join(known)}"
+            raise UsageError("usage", f"{message}{self._see_help}", value=name, nearest=nearest(name, known))
         option = ARGUMENT.match(message)
         raise UsageError("usage", f"{message}{_about_hyphens(message)}{self._see_help}", option=option and option[1])
 

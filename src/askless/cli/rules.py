@@ -148,6 +148,9 @@ def rows_asking(args: argparse.Namespace, model: FittedModel) -> dict[str, Any]:
     """Arguments for a roll-out of the rows of a table."""
     for name in (*args.known, *args.unavailable):
         model.schema.index(name)  # raises an error with the nearest name
+    if args.batch > 1 and model.reference is None:
+        message = "--batch: the model file stores no training rows; fit the model with --reference-rows 256"
+        raise UsageError("not_supported", message, option="--batch")
     others = [name for name in model.schema.names if name not in args.unavailable]
     return {
         **asking(args, model),

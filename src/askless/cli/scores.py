@@ -25,7 +25,7 @@ __all__ = [
     "Scores",
     "absent_classes",
     "choose_metric",
-    "leaking_feature",
+    "leaking_features",
     "most_asked",
     "score",
     "score_table",
@@ -118,16 +118,15 @@ def _limits_money(rule: StoppingRule) -> bool:
 
 
 def score_table(scores: Scores, *, money: bool) -> Table:
-    """Scores by budget; also the mean cost, with `money` or if it differs from the number of questions."""
+    """Scores by budget, and the mean cost if `money` is true."""
     frame = scores.frame
-    priced = money or not np.allclose(frame["cost"], frame["budget"])
     names = ["features asked", scores.metric.label, f"{INTERVAL:.0%} interval", scores.beside.label]
-    table = make_table(*names, *(["mean cost"] if priced else []), numbers=range(len(names) + priced))
+    table = make_table(*names, *(["mean cost"] if money else []), numbers=range(len(names) + money))
     for i in shown_budgets(len(frame) - 1):
         row = frame.iloc[i]
         cells = [f"{row.budget:.0f}", f"{row.score:.3f}", f"{row.low:.3f} to {row.high:.3f}"]
         cells.append("" if np.isnan(row.beside) else f"{row.beside:.3f}")
-        table.add_row(*cells, *([f"{row.cost:.1f}"] if priced else []))
+        table.add_row(*cells, *([f"{row.cost:.1f}"] if money else []))
     return table
 
 
@@ -167,12 +166,16 @@ def spending_table(trajectory: Trajectory, *, money: bool) -> Table:
     return table
 
 
-def leaking_feature(trajectory: Trajectory, scores: Scores) -> str | None:
-    """The first question if it alone predicts the target almost perfectly: it may be known only afterwards."""
+def leaking_features(trajectory: Trajectory, scores: Scores) -> list[str]:
+    """The first questions, the most frequent first, if they predict the target almost perfectly; else empty.
+
+    The values of such a feature may be known only after the target.
+    """
     if scores.n_rows < ENOUGH or not (scores.frame["score"].iloc[1:2] >= LEAK).any():
-        return None
-    asked = trajectory.order[:, 0]
-    return trajectory.feature_names[int(np.bincount(asked[asked >= 0]).argmax())]
+        return []
+    first = trajectory.order[:, 0]
+    asked = np.bincount(first[first >= 0], minlength=len(trajectory.feature_names))
+    return [trajectory.feature_names[i] for i in np.argsort(-asked, kind="stable") if asked[i]]
 
 
 def most_asked(trajectory: Trajectory, most: int = 8) -> Table:

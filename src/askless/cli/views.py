@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["alternatives", "choices_of", "picture", "prediction_text", "shown_value", "summary", "title"]
 
 BAR, MOST_BARS = 28, 6  # characters; classes with a bar of their own
+MOST_CHOICES = 20  # choices without numbers that are shown
 LARGE = 1e9  # numbers from here on are shown in powers of ten
 
 
@@ -50,12 +51,13 @@ def choices_of(part: Part, wording: Wording) -> list[str]:
         return ["yes or no"]
     choices = [str(choice) for choice in part.choices or ()]
     if not numbered(part):
-        return ["one of " + ", ".join(choices)]
+        more = f" and {len(choices) - MOST_CHOICES} more" if len(choices) > MOST_CHOICES else ""
+        return [f"one of {', '.join(choices[:MOST_CHOICES])}{more}"]
     return [f"{i}  {choice}" for i, choice in enumerate(choices, 1)]
 
 
 def alternatives(session: Session) -> str:
-    """What else could be asked now, with costs."""
+    """Other features that could be asked now, with costs."""
     others = [f"{each.name} (cost {each.price:g})" for each in session.interview.candidates[1:4]]
     postponed = session.interview.postponed
     if not others:
