@@ -28,8 +28,8 @@ def sentence(comparison: Comparison) -> str:
     if not found.significant:
         return _not_ahead(comparison)
     if found.reached:
-        needed = f"{_questions(found.asked)} for a score that the {theirs} reaches with {found.needed}"
-        return f"The {ours} policy needs {needed}"
+        saving = f"{_questions(found.asked)} for a score that the {theirs} reaches with {found.needed}"
+        return f"The {ours} policy needs {saving}"
     if found.beaten > found.asked:
         return f"The {ours} policy is better with {_questions(found.asked)} than the {theirs} with {found.beaten}"
     return f"With {_questions(found.asked)} each, the {ours} policy is better than the {theirs}"
