@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from askless import metrics
 from askless.certification import certified_rules
-from askless.core import Costs, Interview, StoppingRule, Task, Trajectory
+from askless.core import Candidate, Costs, Interview, StoppingRule, Task, Trajectory
 from askless.core.stopping import Certified, as_rules, check_rules
 from askless.exceptions import ParameterError
 from askless.fitted import FittedModel
@@ -65,6 +65,25 @@ class Asking:
             known=known,
             batch=batch,
         )
+
+    def candidates(
+        self,
+        X: Any,
+        row: int,
+        asked: Sequence[str] = (),
+        **options: Any,
+    ) -> tuple[Candidate, ...]:
+        """What can be asked next of a row of the table, the best first; empty where a rule stops it.
+
+        Parameters
+        ----------
+        X : a table like the one of `fit`.
+        row : the row's position, from 0 on.
+        asked : the names of the features asked so far, in order, such as `trajectory.names(row)[:2]`.
+        options : `max_features`, `stopping`, `costs`, `available` and `known`, as for `rollout`.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.candidates(table_again(self, X), row, asked, **options)
 
     def interview(
         self,
@@ -145,7 +164,13 @@ class Asking:
         """
         chosen = metrics.metric(metric) if metric else metrics.usual_metric(self._task)
         if chosen.task != self._task:
-            raise ParameterError(f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}")
+            raise ParameterError(
+                "invalid_choice",
+                f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}",
+                name="metric",
+                value=metric,
+                expected=self._task,
+            )
         trajectory = self.rollout(X, **options)
         target = self._encode_target(y, X, known_classes=True)
         return metrics.curve(

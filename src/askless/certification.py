@@ -40,8 +40,10 @@ def certified_rules(
     """
     if options.get("batch", 1) != 1:
         raise ParameterError(
-            f"batch is {options['batch']!r}: a rule is certified for questions one at a time, after each of which it "
-            "is looked at"
+            "not_supported",
+            f"batch must be 1, not {options['batch']!r}: a rule is certified for questions one at a time",
+            name="batch",
+            value=options["batch"],
         )
     if not any(map(makes_promise, rules)):
         return tuple(rules)
@@ -49,7 +51,8 @@ def certified_rules(
     if len(y):
         trajectory = model.rollout(table, stopping=others, **options)
         predictions, within = trajectory.predictions, trajectory.order.shape[1]
-        manner = model.manner(others, options.get("costs"), options.get("known"), options.get("available"), table)
+        known, available = (model.mask(options.get(name), name, table) for name in ("known", "available"))
+        manner = model.manner(others, options.get("costs"), known, available)
     else:
         predictions, within, manner = np.empty((0, 1, len(model.classes))), 0, model.manner(others)
     found = [
@@ -59,10 +62,15 @@ def certified_rules(
     for rule in found:
         if isinstance(rule, Certified) and rule.threshold is None:
             warnings.warn(
-                f"for no threshold these {len(y)} cases show with confidence {rule.confidence:g} that at most "
-                f"{rule.risk:g} of those that it stops are wrong; the rule stops none, and all abstain. Give more "
-                "cases, ask for more features, or allow a larger risk",
-                CertificationWarning,
+                CertificationWarning(
+                    "no_threshold",
+                    f"with these {len(y)} cases, no threshold keeps the share of wrong predictions below "
+                    f"{rule.risk:g} with confidence {rule.confidence:g}; the rule stops no case. Use more cases, "
+                    "more features or a larger risk",
+                    rows=len(y),
+                    risk=rule.risk,
+                    confidence=rule.confidence,
+                ),
                 stacklevel=3,
             )
     return tuple(found)

@@ -81,6 +81,9 @@ CODES = {
     "unfinished_group": "A group was left before its last part; its answers are not recorded.",
     "unnamed_column": "A column has no name and is left out.",
     "unused_input": "Lines of the input were not used, because the interview was over.",
+    "conditions_changed": "The conditions of a certified rule have changed; it stops no case.",
+    "no_threshold": "The cases show no threshold that keeps a certified rule's promise; it stops no case.",
+    "outside_training_range": "Numbers are outside the training range.",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
@@ -35,12 +36,14 @@ from askless.core import (
 )
 from askless.core.candidates import candidates_after
 from askless.core.costs import checked_price
-from askless.core.numbers import is_whole
+from askless.core.interview import check_unavailable, checked_known
+from askless.core.numbers import Limits, is_whole, limits_text, plausible_limits, within
 from askless.core.stopping import as_rules, check_rules
 from askless.core.stopping.base import makes_promise
-from askless.core.stopping.certified import manner_of, warn_of_manner
+from askless.core.stopping.certified import MIXED, manner_of, rules_in_force
 from askless.encoding import Encoder
-from askless.exceptions import ParameterError
+from askless.encoding.cells import as_numbers, is_missing
+from askless.exceptions import InterviewError, ParameterError, UnseenWarning
 from askless.hints import listed
 from askless.tables import check_row_labels, row_chunks, take_rows
 
@@ -99,12 +102,18 @@ class FittedModel:
         """Ask every row of the table; `row_numbers` are the rows' places in a larger one, for errors to name."""
         asker = self.asker(costs)
         rules = self._rules(max_features, stopping)
-        available = self._mask(available, "available", table)
-        known = self._mask(known, "known", table)
+        available = self.mask(available, "available", table)
+        known = self.mask(known, "known", table)
         if not is_whole(batch) or batch < 1:
-            raise ParameterError(f"batch is {batch!r}; it must be an integer of at least 1")
+            raise ParameterError(
+                "out_of_range",
+                f"batch must be an integer of at least 1, not {batch!r}",
+                name="batch",
+                value=batch,
+                low=1,
+            )
         if any(map(makes_promise, rules)):
-            warn_of_manner(rules, self.manner(rules, costs, known, available, table))
+            rules = rules_in_force(rules, self.manner(rules, costs, known, available, int(batch)))
         parts = []
         for rows, cases in self._chunks(table, row_numbers):
             part = rollout(
@@ -122,9 +131,51 @@ class FittedModel:
                 batch=batch,
             )
             parts.append(part)
-        # Within a batch a question was chosen before the answers to the others were there.
-        again = _Again(self, table, asker, rules, available, known) if batch == 1 else None
-        return replace(Trajectory.join(parts), outputs=self.classes or ("mean",), again=again)
+        return replace(Trajectory.join(parts), outputs=self.classes or ("mean",))
+
+    def candidates(
+        self,
+        table: Any,
+        row: int,
+        asked: Sequence[str] = (),
+        *,
+        max_features: int | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        costs: Costs | None = None,
+        available: Any = None,
+        known: Any = None,
+    ) -> tuple[Candidate, ...]:
+        """What can be asked next of a row after the features `asked`, the best first; empty where a rule stops it."""
+        asker = self.asker(costs)
+        rules = self._rules(max_features, stopping)
+        available = self.mask(available, "available", table)
+        known = self.mask(known, "known", table)
+        if not is_whole(row) or not -len(table) <= row < len(table):
+            raise ParameterError(
+                "out_of_range",
+                f"row must be an integer from 0 to {len(table) - 1}, not {row!r}",
+                name="row",
+                value=row,
+                low=0,
+                high=len(table) - 1,
+            )
+        if isinstance(asked, str):
+            raise ParameterError(
+                "wrong_type", f"asked must be a list of feature names, such as [{asked!r}]", name="asked", value=asked
+            )
+        order = [self.schema.index(name) for name in asked]
+        if len(set(order)) < len(order):
+            raise ParameterError(
+                "duplicate_name", f"asked names a feature twice: {listed(asked)}", name="asked", value=list(asked)
+            )
+        if any(map(makes_promise, rules)):
+            rules = rules_in_force(rules, self.manner(rules, costs, known, available), warn=False)
+        row = range(len(table))[row]
+        one = slice(row, row + 1)
+        case = self.encoder.transform(take_rows(table, np.array([row])), [row])
+        can_ask = askable(case.present, self.missing, None if available is None else available[one])
+        given = np.zeros_like(case.present) if known is None else known[one]
+        return candidates_after(asker, rules, case, can_ask, given, order)
 
     def interview(
         self,
@@ -134,47 +185,109 @@ class FittedModel:
         max_features: int | None = None,
         stopping: StoppingRule | Sequence[StoppingRule] | None = None,
         costs: Costs | None = None,
+        check_values: bool = True,
     ) -> Interview:
-        """Begin an interview of one case."""
+        """Begin an interview of one case.
+
+        Without `check_values`, numbers are taken as they are: a caller that has its own limits checks them itself.
+        """
         rules = self._rules(max_features, stopping)
-        unavailable = unavailable if isinstance(unavailable, str) else list(unavailable)
-        talk = Interview(
+        known = checked_known(known)
+        check_unavailable(unavailable)
+        unavailable = list(unavailable)
+        if any(map(makes_promise, rules)):
+            manner = manner_of(rules, prices=self._other_prices(costs), known=list(known), unavailable=unavailable)
+            rules = rules_in_force(rules, manner)
+        return Interview(
             self.asker(costs),
-            self.encoder,
+            self if check_values else self.encoder,
             stopping=rules,
             describe=self.describe,
             known=known,
             unavailable=unavailable,
         )
-        if any(map(makes_promise, rules)):
-            available = [name for name in self.schema.names if name not in unavailable]
-            warn_of_manner(rules, self.manner(rules, costs, [] if known is None else list(known.keys()), available))
-        return talk
+
+    def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
+        """The encoded columns of an answer that `check_answer` allows; None where it says nothing."""
+        columns = self.encoder.encode_answer(feature, answer)
+        if columns is not None:
+            self.check_answer(self.schema.names[feature], answer)
+        return columns
+
+    def check_answer(self, name: str, answer: Any) -> None:
+        """Refuse a number outside the feature's limits; warn of one far outside the training range.
+
+        The limits are `low` and `high` of the model's `descriptions`.
+        """
+        for part in self.schema.features[self.schema.index(name)].parts:
+            value = answer.get(part.name) if isinstance(answer, Mapping) else answer
+            if part.kind != "number" or is_missing(value):
+                continue
+            number = float(as_numbers(np.array([value], dtype=object))[0])
+            low, high = self.limits(part.name)
+            where = {"feature": name, "column": part.name, "value": value}
+            if not within(number, (low, high)):
+                raise InterviewError(
+                    "bad_answer",
+                    f"{part.name!r} must be {limits_text((low, high))}, not {number:g}",
+                    **where,
+                    low=low,
+                    high=high,
+                )
+            assert part.low is not None
+            assert part.high is not None
+            if not within(number, plausible_limits(part.low, part.high)):
+                warnings.warn(
+                    UnseenWarning(
+                        "outside_training_range",
+                        f"{part.name!r} is {number:g}, far outside the training range from {part.low:g} to "
+                        f"{part.high:g}; the prediction may be wrong",
+                        **where,
+                        low=part.low,
+                        high=part.high,
+                    ),
+                    stacklevel=4,
+                )
+
+    def limits(self, name: str) -> Limits:
+        """The lowest and the highest number that the descriptions allow for a feature or a column; None for none."""
+        described = self.descriptions.get(name, {})
+        return described.get("low"), described.get("high")
 
     def manner(
         self,
         rules: Sequence[StoppingRule],
         costs: Costs | None = None,
-        known: Any = None,
-        available: Any = None,
-        table: Any = range(1),
+        known: np.ndarray | None = None,
+        available: np.ndarray | None = None,
+        batch: int = 1,
     ) -> tuple[str, ...]:
-        """How a table, or one case, is asked with these options, in the words that a promise is kept by."""
-        given, there = (self._mask(mask, "the mask", table) for mask in (known, available))
+        """The conditions under which a table is asked with these options; the masks are (rows, features)."""
         return manner_of(
             rules,
-            other_prices=costs is not None,
-            known=self._told(given),
-            unavailable=self._told(None if there is None else ~there),
+            prices=self._other_prices(costs),
+            known=self._names(known),
+            unavailable=self._names(None if available is None else ~available),
+            batch=batch,
         )
 
-    def _told(self, mask: np.ndarray | None) -> list[str]:
+    def _names(self, mask: np.ndarray | None) -> list[str]:
         """The features of a mask (rows, features) by name, where all rows have the same."""
         if mask is None or not mask.any():
             return []
         if (mask.any(axis=0) != mask.all(axis=0)).any():
-            return ["other features of each case"]
+            return [MIXED]
         return [name for name, one in zip(self.schema.names, mask[0], strict=True) if one]
+
+    def _other_prices(self, costs: Costs | None) -> list[str]:
+        """What differs from the costs of the fit."""
+        own, other = (cost_model(each, self.schema, self.costs) for each in (None, costs))
+        if not (getattr(own, "fixed", False) and getattr(other, "fixed", False)):
+            return [] if repr(own) == repr(other) else [repr(other)]
+        mask = np.zeros((1, len(self.schema)), dtype=bool)
+        nothing = State(np.zeros((1, self.schema.n_columns), dtype=np.float32), mask, mask)
+        before, after = own.prices(nothing)[0], other.prices(nothing)[0]
+        return [f"{name}={after[i]:g}" for i, name in enumerate(self.schema.names) if before[i] != after[i]]
 
     def asker(self, costs: Costs | None = None) -> Asker:
         """Who asks, with the prices of the fit or others."""
@@ -235,8 +348,12 @@ class FittedModel:
             predicted = self.predictor.predict(State(x, mask, mask))
         if scores.shape != mask.shape or predicted.shape != (1, outputs):
             raise ParameterError(
-                f"{len(self.schema)} features have scores of shape {scores.shape}, "
-                f"and {outputs} outputs predictions of shape {predicted.shape}"
+                "wrong_shape",
+                f"scores of shape {scores.shape} for {len(self.schema)} features, and predictions of shape "
+                f"{predicted.shape} for {outputs} outputs",
+                name="policy" if scores.shape != mask.shape else "predictor",
+                shape=scores.shape if scores.shape != mask.shape else predicted.shape,
+                expected=mask.shape if scores.shape != mask.shape else (1, outputs),
             )
         if not np.isfinite(x).all() or not np.isfinite(predicted).all():
             raise ValueError("an example case does not lead to a finite prediction")
@@ -259,15 +376,23 @@ class FittedModel:
                 batch = cases[start : start + size]
                 yield slice(rows.start + start, rows.start + start + len(batch)), batch
 
-    def _mask(self, mask: Any, name: str, table: Any) -> np.ndarray | None:
+    def mask(self, mask: Any, name: str, table: Any) -> np.ndarray | None:
         """(rows, features) bool: an array or a frame of that shape, or the names of features for all rows."""
         if mask is None:
             return None
         if isinstance(mask, str):
-            raise ParameterError(f"{name} is {mask!r}; give a list of feature names, such as [{mask!r}]")
+            raise ParameterError(
+                "wrong_type",
+                f"{name} must be a list of feature names, such as [{mask!r}], not the text {mask!r}",
+                name=name,
+                value=mask,
+            )
         if isinstance(mask, Mapping):
             raise ParameterError(
-                f"{name} is a mapping; give a list, such as {list(mask)}: the values come from the table"
+                "wrong_type",
+                f"{name} must be a list of feature names, such as {list(mask)}, not a mapping",
+                name=name,
+                value=mask,
             )
         shape = (len(table), len(self.schema))
         if isinstance(mask, Iterator):
@@ -280,8 +405,12 @@ class FittedModel:
         array = np.asarray(_in_order(mask, name, self.schema))
         if array.dtype != bool or array.shape != shape:
             raise ParameterError(
-                f"{name} must be a boolean array of shape {shape} or a list of feature names; "
-                f"it is {array.dtype} of shape {array.shape}"
+                "wrong_shape" if array.dtype == bool else "wrong_type",
+                f"{name} must be a boolean array of shape {shape} or a list of feature names, not {array.dtype} of "
+                f"shape {array.shape}",
+                name=name,
+                shape=array.shape,
+                expected=shape,
             )
         return array
 
@@ -292,36 +421,27 @@ def _in_order(mask: Any, name: str, schema: Schema) -> Any:
     if not any(isinstance(column, str) for column in columns):
         return mask
     if sorted(map(str, columns)) != sorted(schema.names):
-        raise ParameterError(f"the columns of {name} are {listed(columns)}; they must be the features")
+        raise ParameterError(
+            "missing_column",
+            f"the columns of {name} must be the features, not {listed(columns)}",
+            name=name,
+            value=columns,
+            expected=list(schema.names),
+        )
     return mask[list(schema.names)]
 
 
 def checked_budget(max_features: Any, n_features: int) -> int:
     """A budget as an integer of at least 1, clipped to the number of features."""
     if not is_whole(max_features) or max_features < 1:
-        raise ParameterError(f"max_features is {max_features!r}; it must be an integer of at least 1")
+        raise ParameterError(
+            "out_of_range",
+            f"max_features must be an integer of at least 1, not {max_features!r}",
+            name="max_features",
+            value=max_features,
+            low=1,
+        )
     return min(int(max_features), n_features)
-
-
-@dataclass(frozen=True, eq=False)
-class _Again:
-    """What a trajectory needs to tell its candidates: one row is encoded again, when somebody wants to know."""
-
-    model: FittedModel
-    table: Any
-    asker: Asker
-    rules: tuple[StoppingRule, ...]
-    available: np.ndarray | None  # (n, features)
-    known: np.ndarray | None  # (n, features)
-
-    def __call__(self, row: int, order: Sequence[int]) -> tuple[Candidate, ...]:
-        """The candidates for a row after the questions `order`."""
-        one = slice(row, row + 1)
-        case = self.model.encoder.transform(take_rows(self.table, np.array([row])), [row])
-        available = None if self.available is None else self.available[one]
-        known = np.zeros_like(case.present) if self.known is None else self.known[one]
-        can_ask = askable(case.present, self.model.missing, available)
-        return candidates_after(self.asker, self.rules, case, can_ask, known, order)
 
 
 def _scores(policy: Policy, state: State, truth: np.ndarray) -> np.ndarray:

@@ -72,7 +72,7 @@ def finished(service, canonical, wrap=lambda response: response):
 
 def test_a_whole_interview(service, canonical, model_file):
     steps = finished(service, canonical)
-    talk = read_model(model_file).interview()
+    talk = read_model(model_file).interview(check_values=False)
     for before, after in pairwise(steps):
         was, now = (step["contained"][0]["item"] for step in (before, after))
         assert now[: len(was)] == was  # the next item is appended

@@ -45,7 +45,7 @@ def example(question):
 def test_a_whole_interview(service, model_file):
     told = create(service)
     assert len(told["id"]) == 32
-    talk = read_model(model_file).interview()
+    talk = read_model(model_file).interview(check_values=False)
     interview, n = told["id"], 0
     while not told["done"]:
         assert told["question"]["name"] == talk.question.name

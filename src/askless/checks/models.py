@@ -187,7 +187,8 @@ def _interviewed(model: FittedModel, row: pd.DataFrame) -> tuple[list[str], np.n
     absent = [name for name, parts in answers.items() if all(is_missing(value) for value in parts.values())]
     unseen = ~model.encoder.transform(row).present[0]  # missing, or a category that training did not have
     talk = model.interview(
-        unavailable=[model.schema.names[i] for i in np.flatnonzero(unseen)] if model.missing == "skip" else ()
+        unavailable=[model.schema.names[i] for i in np.flatnonzero(unseen)] if model.missing == "skip" else (),
+        check_values=False,  # a roll-out does not check them
     )
     names, predictions = [], [talk.prediction]
     while (question := talk.question) is not None:

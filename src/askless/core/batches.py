@@ -37,13 +37,19 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
     """
     if any(makes_promise(rule) for rule in rules):
         raise ParameterError(
-            "a rule is certified for questions one at a time: it cannot look at each answer of a batch"
+            "not_supported",
+            "a certified rule is for questions one at a time; it cannot be used with batches",
+            name="stopping",
         )
     ceiling, fired = narrowed(progress, rules)
     ceiling = np.array(ceiling)  # a copy: members are closed below
     reference, schema = progress.who.reference, progress.who.schema
     if reference is None:
-        raise ParameterError("a batch is chosen with imagined answers from stored rows, and this model has none")
+        raise ParameterError(
+            "not_supported",
+            "batches are chosen with answers from stored rows, and this model has none",
+            name="batch",
+        )
     ceiling[reference.repeats(np.asarray(progress.state.known), schema)] = -np.inf
     members: list[Member] = []
     state, count, spent = progress.state, progress.count, progress.spent

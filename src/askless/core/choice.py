@@ -48,7 +48,11 @@ def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[Array, 
             if tuple(stops.shape) != tuple(fired.shape):
                 gives, wanted = tuple(stops.shape), tuple(fired.shape)
                 raise ParameterError(
-                    f"{rule!r}: stops gives an array of shape {gives}; it must be {wanted}, one boolean for each case"
+                    "wrong_shape",
+                    f"{rule!r}: `stops` must return a boolean for each case, shape {wanted}, not {gives}",
+                    name="stops",
+                    shape=gives,
+                    expected=wanted,
                 )
             if not bool(xp.any(stops)):
                 continue

@@ -57,4 +57,5 @@ class Moment:
     fired: int = -1  # the rule that stopped the interview
     scores: np.ndarray | None = None  # (features,) of the policy, where they were computed alone
     between: tuple[Moment, ...] = ()  # of events that were recorded together with the last, the oldest first
+    void: str = ""  # why a certified rule is not used any more
     ranking: Ranking | None = None  # what the pick was chosen by; made when somebody looks, where scores say it all

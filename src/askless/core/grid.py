@@ -34,11 +34,19 @@ class Grid:
         sizes = (self.height, self.width, self.channels, self.patch_size)
         if not all(type(size) is int and size > 0 for size in sizes):
             raise ParameterError(
-                f"height, width, channels and patch_size are {sizes!r}; they must be positive integers"
+                "out_of_range",
+                f"height, width, channels and patch_size must be positive integers, not {sizes!r}",
+                name="height, width, channels, patch_size",
+                value=sizes,
+                low=1,
             )
         if self.height % self.patch_size or self.width % self.patch_size:
             raise ParameterError(
-                f"patch_size is {self.patch_size}; it must divide the images' {self.height} x {self.width} pixels"
+                "wrong_shape",
+                f"patch_size is {self.patch_size}; it must divide the images' {self.height} x {self.width} pixels",
+                name="patch_size",
+                value=self.patch_size,
+                shape=(self.height, self.width),
             )
 
     @property

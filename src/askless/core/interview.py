@@ -18,6 +18,8 @@ from askless.core.progress import Asker, Progress
 from askless.core.protocols import refuse_truth
 from askless.core.state import State
 from askless.core.stopping import MaxFeatures, StoppingRule, as_rules, stop_reason
+from askless.core.stopping.base import makes_promise
+from askless.core.stopping.certified import not_used
 from askless.exceptions import InterviewError
 
 __all__ = ["Interview"]
@@ -43,11 +45,12 @@ class Interview:
         unavailable: Iterable[str] = (),
     ) -> None:
         refuse_truth(asker.policy)
-        known = _checked_known(known)
-        _check_unavailable(unavailable)
+        known = checked_known(known)
+        check_unavailable(unavailable)
         self._asker, self._codec = asker, codec
         self._policy, self._predictor, self._schema = asker.policy, asker.predictor, asker.schema
         self._rules, self._describe = as_rules(stopping), describe
+        self._promises = any(map(makes_promise, self._rules))
         # With limits on the number only, and prices that change nothing, there is a much faster way to decide.
         plain = all(type(rule) is MaxFeatures for rule in self._rules)
         self._limits = (
@@ -70,7 +73,8 @@ class Interview:
         self._predict(self._now)
         self._decide(self._now)
         for name, value in known.items():
-            self.tell(name, value)
+            index = asker.schema.index(name)
+            self._advance("tell", index, codec.encode_answer(index, value), value, None)
         self._given = len(self._past)  # moments that cannot be undone
 
     # What a caller reads
@@ -88,6 +92,11 @@ class Interview:
         What was postponed is left out until nothing else is left.
         """
         return self.leading(None)
+
+    @property
+    def fixed_order(self) -> bool:
+        """Whether the answers do not change the order of the questions: scores then mean nothing but that order."""
+        return bool(getattr(self._policy, "fixed_order", False))
 
     @property
     def postponed(self) -> tuple[str, ...]:
@@ -109,12 +118,14 @@ class Interview:
     def batch(self, size: int) -> tuple[Question, ...]:
         """The best features to ask at once, chosen together; `answers` takes the answers. Empty when done."""
         if not is_whole(size) or size < 1:
-            raise InterviewError(f"the size of a batch is {size!r}; it must be an integer of at least 1")
+            raise InterviewError(
+                "out_of_range", f"size must be an integer of at least 1, not {size!r}", name="size", value=size, low=1
+            )
         question = self.question
         if question is None or size == 1:
             return () if question is None else (question,)
         progress = self._progress(self._now, self._without_postponed(self._now))
-        members, _ = choose_batch(progress, self._rules, int(size))
+        members, _ = choose_batch(progress, not_used(self.rules, "features were asked in batches"), int(size))
         questions = tuple(self._schema.question(int(pick[0]), float(price[0])) for pick, price in members)
         return questions or (question,)  # where all that is left was postponed, or repeats what is known
 
@@ -132,7 +143,7 @@ class Interview:
     @property
     def stop_reason(self) -> str | None:
         """Why there is no further question; None while there is one."""
-        return stop_reason(self._rules, self._now.fired) if self.done else None
+        return stop_reason(self.rules, self._now.fired) if self.done else None
 
     @property
     def history(self) -> tuple[Event, ...]:
@@ -147,7 +158,7 @@ class Interview:
     @property
     def rules(self) -> tuple[StoppingRule, ...]:
         """What stops the interview; the first rule to fire gives the reason."""
-        return self._rules
+        return self._rules_of(self._now)
 
     @property
     def cost(self) -> float:
@@ -170,14 +181,21 @@ class Interview:
         cannot be asked, or its value is not one.
         """
         if not isinstance(values, Mapping):
-            raise InterviewError(f"the answers are {values!r}; give a mapping from features to values")
+            raise InterviewError(
+                "wrong_type",
+                f"answers must be a mapping from features to values, not {values!r}",
+                name="values",
+                value=values,
+            )
         encoded = []
         for name, value in values.items():
             index = self._open(name)
             encoded.append((index, None if value is None else self._codec.encode_answer(index, value), value))
         prices = self._prices_together([index for index, _, _ in encoded])
+        together = f"{len(encoded)} features were answered together" if len(encoded) > 1 else ""
         for (index, columns, value), price in zip(encoded, prices, strict=True):
-            self._advance("unknown" if columns is None else "answer", index, columns, value, price)
+            void = together or self._out_of_turn(self._now, index)
+            self._advance("unknown" if columns is None else "answer", index, columns, value, price, void)
 
     def unknown(self) -> None:
         """The answer cannot be had: the question counts and is not asked again, and nothing is learned."""
@@ -190,12 +208,14 @@ class Interview:
         postponed = (*(i for i in now.postponed if i != index), index)
         happened = ("later", index, None, 0.0)
         same = now.state, now.output, now.count, now.spent, now.ceiling, now.left
-        self._enter(Moment(*same, postponed, now.given, happened, scores=now.scores))
+        void = now.void or f"{self._schema.names[index]!r} was postponed"
+        self._enter(Moment(*same, postponed, now.given, happened, scores=now.scores, void=void))
 
     def tell(self, name: str, value: Any) -> None:
         """Record a value that was not asked for, or correct an earlier answer; it costs nothing."""
         index = self._schema.index(name)
-        self._advance("tell", index, self._codec.encode_answer(index, value), value, None)
+        void = f"{name!r} was {'corrected' if self._now.state.asked[0, index] else 'told without being asked'}"
+        self._advance("tell", index, self._codec.encode_answer(index, value), value, None, void)
 
     def record(self, answers: Mapping[str, Any]) -> None:
         """Take over answers to questions that were put elsewhere, in the order given: they count and they cost.
@@ -211,14 +231,22 @@ class Interview:
         }
         for index, _ in events:
             if index in asked:
-                raise InterviewError(f"{self._schema.names[index]!r} was asked before; `tell` corrects its answer")
+                name = self._schema.names[index]
+                raise InterviewError(
+                    "cannot_ask", f"{name!r} was asked before; correct its answer with `tell`", feature=name
+                )
         told = [None if value is None else self._codec.encode_answer(index, value) for index, value in events]
         if not events:
             return
         moments = [self._now]
         for (index, value), columns in zip(events, told, strict=True):
-            action, price = "unknown" if columns is None else "answer", self._prices(moments[-1])[index]
-            moments.append(self._after(moments[-1], action, index, columns, value, price))
+            before = moments[-1]
+            if self._promises and not before.void and before is not self._now:  # what would have been asked next?
+                self._predict(before)
+                self._decide(before)
+            action, price = "unknown" if columns is None else "answer", self._prices(before)[index]
+            void = self._out_of_turn(before, index)
+            moments.append(self._after(before, action, index, columns, value, price, void))
         _, *between, last = moments
         last.between = tuple(between)
         self._predict(last)
@@ -232,7 +260,7 @@ class Interview:
     def undo(self) -> None:
         """Take back the last answer, unknown, later or tell."""
         if not self.can_undo:
-            raise InterviewError("there is nothing to undo")
+            raise InterviewError("nothing_to_undo", "there is nothing to undo")
         self._now = self._past.pop()
 
     def copy(self) -> Interview:
@@ -246,14 +274,34 @@ class Interview:
     def _asked(self) -> int:
         pick = self._now.pick
         if pick < 0:
-            raise InterviewError(f"the interview is done ({self.stop_reason}); there is no question to answer")
+            raise InterviewError(
+                "interview_done",
+                f"the interview is done ({self.stop_reason}); there is no question to answer",
+                reason=self.stop_reason,
+            )
         return pick
+
+    def _rules_of(self, moment: Moment) -> tuple[StoppingRule, ...]:
+        return not_used(self._rules, moment.void) if moment.void else self._rules
+
+    def _out_of_turn(self, now: Moment, index: int) -> str:
+        """Why a certified rule is not used once this feature is asked; empty where it is the next question."""
+        if index == now.pick:
+            return ""
+        name = self._schema.names[index]
+        return f"{name!r} was asked " + (
+            "after the end" if now.pick < 0 else f"instead of {self._schema.names[now.pick]!r}"
+        )
 
     def _open(self, name: str) -> int:
         """The position of a feature that may still be asked."""
         index = self._schema.index(name)
         if not self._now.ceiling[index] > 0.0:
-            raise InterviewError(f"{name!r} cannot be asked: it was asked before, or is unavailable; use tell")
+            raise InterviewError(
+                "cannot_ask",
+                f"{name!r} cannot be asked: it was asked before or is unavailable; use `tell`",
+                feature=name,
+            )
         return index
 
     def _prices(self, now: Moment) -> list[float]:
@@ -293,8 +341,10 @@ class Interview:
             action, self._schema.features[index].name, value, price, self._describe(moment.output, moment.state)
         )
 
-    def _advance(self, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None) -> None:
-        moment = self._after(self._now, action, index, columns, value, price)
+    def _advance(
+        self, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None, void: str = ""
+    ) -> None:
+        moment = self._after(self._now, action, index, columns, value, price, void)
         self._predict(moment)
         self._enter(moment)
 
@@ -306,9 +356,19 @@ class Interview:
             moment.output, moment.scores = self._both(moment.state)
 
     def _after(
-        self, now: Moment, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None
+        self,
+        now: Moment,
+        action: str,
+        index: int,
+        columns: np.ndarray | None,
+        value: Any,
+        price: float | None,
+        void: str = "",
     ) -> Moment:
-        """The moment after an event, without a prediction; a price of None is for what was not asked."""
+        """The moment after an event, without a prediction; a price of None is for what was not asked.
+
+        `void` says why a certified rule does not hold after this event, if it does not.
+        """
         feature, paid = self._schema.features[index], price is not None
         ceiling, left = now.ceiling, now.left
         if ceiling[index] > 0.0:
@@ -329,7 +389,8 @@ class Interview:
             value = value.copy()  # the caller's own may change
         happened = (action, index, value, price or 0.0)
         count, spent = now.count + paid, now.spent + (price or 0.0)
-        return Moment(state, NO_OUTPUT, count, spent, ceiling, left, postponed, given, happened)
+        void = now.void or void
+        return Moment(state, NO_OUTPUT, count, spent, ceiling, left, postponed, given, happened, void=void)
 
     def _enter(self, moment: Moment) -> None:
         """Decide what to ask, and make `moment` the present one."""
@@ -355,12 +416,12 @@ class Interview:
         if scores is not None:
             return Ranking(self._without_postponed(now), scores, scores if self._asker.informative else None)
         progress = self._progress(now, now.ceiling)  # only what was postponed is left
-        return ranking_of(progress, narrowed(progress, self._rules)[0])
+        return ranking_of(progress, narrowed(progress, self._rules_of(now))[0])
 
     def _decide_fully(self, now: Moment) -> None:
         """With prices, precedence and rules of any kind."""
         progress = self._progress(now, now.ceiling)
-        ceiling, fired = narrowed(progress, self._rules)
+        ceiling, fired = narrowed(progress, self._rules_of(now))
         now.fired = int(fired[0])
         open_ = ceiling[0] > 0
         if now.fired >= 0 or not open_.any():
@@ -382,17 +443,26 @@ class Interview:
         return ceiling
 
 
-def _checked_known(known: Any) -> Mapping[str, Any]:
-    """A roll-out's `known` is a list, whose values its table has; here there is no table."""
+def checked_known(known: Any) -> Mapping[str, Any]:
+    """A roll-out's `known` is a list of names, as the table has the values; an interview needs the values."""
     if hasattr(known, "to_dict") and not isinstance(known, Mapping):  # a pandas Series
         known = known.to_dict()
     if known is not None and not isinstance(known, Mapping):
-        raise InterviewError(f"known is {known!r}; give the values too, by feature: {{'age': 71}}")
+        raise InterviewError(
+            "wrong_type",
+            f"known must be a mapping from features to values, such as {{'age': 71}}, not {known!r}",
+            name="known",
+            value=known,
+        )
     return known or {}
 
 
-def _check_unavailable(unavailable: Any) -> None:
+def check_unavailable(unavailable: Any) -> None:
+    """Refuse a single name, whose letters would be taken for names."""
     if isinstance(unavailable, str):
         raise InterviewError(
-            f"unavailable is {unavailable!r}; give a list of feature names, such as [{unavailable!r}]"
+            "wrong_type",
+            f"unavailable must be a list of feature names, such as [{unavailable!r}], not the text {unavailable!r}",
+            name="unavailable",
+            value=unavailable,
         )

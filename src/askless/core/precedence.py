@@ -50,11 +50,20 @@ def checked_precedence(precedence: Any) -> dict[str, list[str]]:
     if precedence is None:
         return {}
     if not isinstance(precedence, Mapping):
-        raise ParameterError(f"precedence is {precedence!r}; it must be a mapping such as {{'later': ['first']}}")
+        raise ParameterError(
+            "wrong_type",
+            f"precedence must be a mapping such as {{'later': ['first']}}, not {precedence!r}",
+            name="precedence",
+            value=precedence,
+        )
     for later, firsts in precedence.items():
         if isinstance(firsts, (str, bytes)) or not isinstance(firsts, Sequence):
             raise ParameterError(
-                f"precedence: what comes before {later!r} is {firsts!r}; it must be a list of features"
+                "wrong_type",
+                f"precedence of {later!r} must be a list of features, not {firsts!r}",
+                name="precedence",
+                feature=later,
+                value=firsts,
             )
     return {str(later): [str(first) for first in firsts] for later, firsts in precedence.items()}
 
@@ -71,5 +80,10 @@ def _refuse_circles(needs: np.ndarray, names: tuple[str, ...]) -> None:
         path = [int(np.argmax(left))]
         while path.count(path[-1]) < 2:
             path.append(int(np.argmax(needs[path[-1]] & left)))
-        circle = path[path.index(path[-1]) :]
-        raise ParameterError("precedence goes in a circle: " + " after ".join(repr(names[i]) for i in circle))
+        circle = [names[i] for i in path[path.index(path[-1]) :]]
+        raise ParameterError(
+            "conflicting_settings",
+            "precedence goes in a circle: " + " after ".join(map(repr, circle)),
+            name="precedence",
+            features=circle,
+        )

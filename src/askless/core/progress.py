@@ -72,9 +72,9 @@ class Progress:
 
     @property
     def who(self) -> Asker:
-        """The asker, which must be there."""
+        """The asker; an error if there is none."""
         if self.asker is None:
-            raise ParameterError("this progress does not say who asks; give it an `Asker`")
+            raise ParameterError("required", "this progress has no `asker`; give it an `Asker`", name="asker")
         return self.asker
 
     @property

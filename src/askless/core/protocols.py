@@ -20,6 +20,7 @@ class Policy(Protocol):
 
     A policy need not care about features that were asked already or cannot be had; their scores are ignored. One that
     shares work with some predictors may have `beside(predictor)`, which gives what `Asker.both` describes, or None.
+    One whose scores are the same in every state may say `fixed_order = True`.
     One that says `treats_alike = True` promises the same scores for cases in the same state, wherever they stand in
     the batch. If policy, predictor, prices and rules all promise that, such cases are scored once.
 
@@ -71,4 +72,5 @@ class Predictor(Protocol):
 def refuse_truth(policy: object) -> None:
     """Raise an error if the policy looks at the truth."""
     if getattr(policy, "needs_truth", False):
-        raise TruthError(f"{type(policy).__name__} looks at the truth; it serves as a control in experiments only")
+        name = type(policy).__name__
+        raise TruthError("needs_truth", f"{name} looks at the truth; it is a control for experiments only", name=name)

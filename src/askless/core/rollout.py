@@ -74,9 +74,19 @@ def rollout(
         refuse_truth(policy)
     needs_truth = getattr(policy, "needs_truth", False)
     if batch > 1 and needs_truth:
-        raise ParameterError("a policy that looks at the truth asks one feature at a time")
+        raise ParameterError(
+            "not_supported",
+            f"batch must be 1, not {batch}, for a policy that looks at the true values",
+            name="batch",
+            value=batch,
+        )
     if batch > 1 and not isinstance(cases.x, np.ndarray):
-        raise ParameterError(f"batches are chosen in numpy; the cases are a {type(cases.x).__name__}")
+        raise ParameterError(
+            "not_supported",
+            f"batches need numpy arrays; the cases are a {type(cases.x).__name__}",
+            name="batch",
+            value=batch,
+        )
     asker = Asker(policy, predictor, schema, costs or Uniform(), precedence, reference)
     can_ask, twins = askable(cases.present, missing, available), Twins(cases)
     alone = needs_truth or known is not None or batch > 1 or not isinstance(cases.x, np.ndarray)

@@ -11,7 +11,7 @@ import numpy as np
 
 from askless.core.grid import Grid
 from askless.exceptions import ParameterError
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 
 __all__ = ["Feature", "Part", "Question", "Schema"]
 
@@ -93,7 +93,11 @@ class Schema:
             position = feature.stop
         if self.grid is not None and not self._fits(self.grid):
             raise ParameterError(
-                f"{len(self.features)} features of {position} columns are not the patches of {self.grid}"
+                "wrong_shape",
+                f"{len(self.features)} features of {position} columns are not the patches of {self.grid}",
+                name="grid",
+                shape=(len(self.features), position),
+                expected=(self.grid.n_patches, self.grid.n_columns),
             )
         object.__setattr__(self, "_index", index)
 
@@ -175,16 +179,25 @@ class Schema:
         try:
             return self._index[str(name)]
         except KeyError:
-            raise ParameterError(f"there is no feature {name!r}{self.hint(name)}") from None
+            group = self._group_of.get(str(name))
+            raise ParameterError(
+                "unknown_name",
+                f"there is no feature {name!r}{self.hint(name)}",
+                name=name,
+                nearest=group or nearest(name, (*self.names, *self._group_of)),
+                group=group,
+            ) from None
 
     def hint(self, name: object) -> str:
         """What to say of a name that no feature has: the group that it is a part of, or the name that is meant.
 
         Where none is near, the names that there are.
         """
-        group_of = {
-            part.name: feature.name for feature in self.features if feature.is_group for part in feature.parts
-        }
-        if str(name) in group_of:
-            return f": it is a part of the group {group_of[str(name)]!r}"
-        return did_you_mean(name, (*self.names, *group_of)) or f"; the features are {listed(self.names)}"
+        if str(name) in self._group_of:
+            return f": it is a part of the group {self._group_of[str(name)]!r}"
+        return did_you_mean(name, (*self.names, *self._group_of)) or f"; the features are {listed(self.names)}"
+
+    @property
+    def _group_of(self) -> dict[str, str]:
+        """By column, the group that it is a part of."""
+        return {part.name: feature.name for feature in self.features if feature.is_group for part in feature.parts}

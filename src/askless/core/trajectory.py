@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.core.candidates import Candidate
 from askless.exceptions import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Trajectory"]
-
-Again = Callable[[int, Sequence[int]], tuple[Candidate, ...]]
-"""Asks a case again: the candidates, given its row and what it was asked so far."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,6 @@ class Trajectory:
     feature_names: tuple[str, ...]  # of all features, asked or not
     outputs: tuple[Any, ...] = ()  # class labels, or ("mean",)
     sd: np.ndarray | None = None  # (n,) the standard deviation of the last prediction, of regressions that tell it
-    again: Again | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.order)
@@ -45,7 +40,9 @@ class Trajectory:
     def at(self, k: int) -> np.ndarray:
         """(n, outputs), the predictions after at most k answers: a case that stopped earlier keeps its last."""
         if k < 0:
-            raise ParameterError(f"the number of answers is {k}; it must be at least 0")
+            raise ParameterError(
+                "out_of_range", f"the number of answers must be at least 0, not {k}", name="k", value=k, low=0
+            )
         return self.predictions[:, min(k, self.order.shape[1])]
 
     def selected(self, k: int) -> np.ndarray:
@@ -58,21 +55,6 @@ class Trajectory:
     def names(self, row: int) -> list[str]:
         """The names of the features asked of one case, in order."""
         return [self.feature_names[i] for i in self.order[row] if i >= 0]
-
-    def candidates(self, row: int, step: int) -> tuple[Candidate, ...]:
-        """What could have been asked of a case after `step` answers, the best first; computed when called.
-
-        Empty where a rule had stopped the case. The table that was asked must still be what it was.
-        """
-        if self.again is None:
-            raise ParameterError(
-                "this trajectory cannot tell its candidates; one from a model's rollout, one question at a time, can"
-            )
-        row = range(len(self))[row]
-        asked = [i for i in self.order[row].tolist() if i >= 0]
-        if not 0 <= step <= len(asked):
-            raise ParameterError(f"case {row} was asked {len(asked)} features; there is no step {step}")
-        return self.again(row, asked[:step])
 
     @classmethod
     def join(cls, parts: Sequence[Trajectory]) -> Trajectory:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from askless.core.trajectory import Trajectory
 from askless.exceptions import ParameterError, TableError
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 from askless.metrics import scores
 from askless.metrics.scores import Metric, checked
 
@@ -31,7 +31,13 @@ def metric(name: str) -> Metric:
     """
     if name not in scores.__all__:
         hint = did_you_mean(name, scores.__all__)
-        raise ParameterError(f"there is no metric {name!r}{hint}; there are {listed(scores.__all__)}")
+        raise ParameterError(
+            "unknown_name",
+            f"there is no metric {name!r}{hint}; there are {listed(scores.__all__)}",
+            name=name,
+            nearest=nearest(name, scores.__all__),
+            choices=list(scores.__all__),
+        )
     return cast(Metric, getattr(scores, name))
 
 
@@ -82,14 +88,23 @@ def curve(
     y = _codes(y, trajectory.outputs) if of.task == "classification" else y
     if budgets is not None and not isinstance(budgets, Iterable):
         raise ParameterError(
-            f"budgets is {budgets!r}; it must be several numbers of answers, such as range(6) or [5]"
+            "wrong_type",
+            f"budgets must be a list of numbers of answers, such as range(6) or [5], not {budgets!r}",
+            name="budgets",
+            value=budgets,
         )
     steps = [index(b) for b in (range(trajectory.order.shape[1] + 1) if budgets is None else budgets)]
     frame = pd.DataFrame({"budget": steps, "score": [of(y, trajectory.at(step)) for step in steps]})
     frame.attrs["label"] = of.label  # for the axis of a figure
     if interval is not None:
         if not 0 < interval < 1 or n_boot < 1:
-            raise ParameterError(f"interval={interval} must be between 0 and 1, and n_boot={n_boot} at least 1")
+            name, value = ("n_boot", n_boot) if 0 < interval < 1 else ("interval", interval)
+            raise ParameterError(
+                "out_of_range",
+                f"interval={interval} must be between 0 and 1, and n_boot={n_boot} at least 1",
+                name=name,
+                value=value,
+            )
         pairs = [checked(of.task, y, trajectory.at(step)) for step in steps]
         resamples = _resamples(len(trajectory), n_boot, np.random.default_rng(random_state))
         drawn = np.hstack([[of.weighted(*pair, weights) for pair in pairs] for weights in resamples])
@@ -108,7 +123,14 @@ def _codes(y: ArrayLike, classes: tuple[Any, ...]) -> ArrayLike:
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         wrong = labels[row : row + 1].tolist()[0]
-        raise TableError(f"y has {wrong!r} in row {row} (counting from 0), which is none of {listed(classes)}")
+        raise TableError(
+            "unknown_label",
+            f"unknown label {wrong!r} in y, row {row} (0-based); the classes are {listed(classes)}",
+            name="y",
+            label=wrong,
+            row=row,
+            choices=list(classes),
+        )
     return codes
 
 

@@ -44,7 +44,12 @@ def _metric(task: str, label: str, *, greater_is_better: bool) -> Callable[[Weig
             truth, given = checked(task, y, predictions)
             value = float(weighted(truth, given, np.ones((1, len(truth))))[0])
             if np.isnan(value):
-                raise TableError(f"{label} is undefined: all {len(truth)} values of y are the same")
+                raise TableError(
+                    "one_class",
+                    f"{label} is undefined: all {len(truth)} values of y are the same",
+                    name=weighted.__name__,
+                    rows=len(truth),
+                )
             return value
 
         vars(score).update(task=task, label=label, greater_is_better=greater_is_better, weighted=weighted)
@@ -59,31 +64,48 @@ def checked(task: str, y: ArrayLike, predictions: ArrayLike) -> tuple[np.ndarray
     truth, given = np.asarray(y), np.asarray(predictions)
     given = given[:, None] if given.ndim == 1 else given
     if truth.ndim != 1 or given.ndim != 2 or len(truth) != len(given) or not given.size:
-        raise TableError(f"y of shape {truth.shape} and predictions of shape {given.shape} do not fit together")
+        raise TableError(
+            "wrong_shape",
+            f"y of shape {truth.shape} and predictions of shape {given.shape} do not fit together",
+            name="predictions",
+            shape=given.shape,
+            expected=truth.shape,
+        )
     given = given if given.dtype.kind == "f" else given.astype(np.float64)
-    _refuse(~np.isfinite(given).all(axis=1), given, "the predictions are not finite")
+    _refuse(~np.isfinite(given).all(axis=1), given, "the predictions are not finite", "predictions")
     if task == "regression":
         if given.shape[1] > 1:
-            raise ParameterError(f"the predictions have {given.shape[1]} columns; those of a regression have one")
+            raise ParameterError(
+                "wrong_shape",
+                f"the predictions have {given.shape[1]} columns; those of a regression have one",
+                name="predictions",
+                shape=given.shape,
+                expected=(len(given), 1),
+            )
         truth = truth.astype(np.float64)
-        _refuse(~np.isfinite(truth), truth, "y is not finite")
+        _refuse(~np.isfinite(truth), truth, "y is not finite", "y")
         return truth, given.astype(np.float64)
     if given.shape[1] == 1:
         given = np.column_stack([1 - given, given])
     if truth.dtype.kind not in "iub":
         raise TableError(
+            "bad_label",
             f"y is of type {truth.dtype}; classes are given as integer codes from 0 on: each label's place in "
-            "model.classes_, np.searchsorted(model.classes_, y)"
+            "model.classes_, np.searchsorted(model.classes_, y)",
+            name="y",
+            value=str(truth.dtype),
         )
-    _refuse((truth < 0) | (truth >= given.shape[1]), truth, f"y is not one of the codes 0..{given.shape[1] - 1}")
+    _refuse((truth < 0) | (truth >= given.shape[1]), truth, f"y is not one of the codes 0..{given.shape[1] - 1}", "y")
     return truth.astype(np.int64), given
 
 
-def _refuse(wrong: np.ndarray, rows: np.ndarray, why: str) -> None:
+def _refuse(wrong: np.ndarray, rows: np.ndarray, why: str, name: str) -> None:
     """Raise an error that shows the first wrong row, if there is one."""
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise TableError(f"{why}: row {row} has {rows[row].tolist()}")
+        value = rows[row].tolist()
+        code = "bad_label" if name == "y" else "out_of_range"
+        raise TableError(code, f"{why}: row {row} (0-based) has {value}", name=name, row=row, value=value)
 
 
 def _mean(losses: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -99,7 +121,7 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def _distributions(p: np.ndarray) -> np.ndarray:
     """`p` in float64, if its rows are probabilities: some formulas mean nothing for other scores."""
     wrong = (p < 0).any(axis=1) | (np.abs(p.sum(axis=1, dtype=np.float64) - 1) > 1e-3)
-    _refuse(wrong, p, "the predictions are not probabilities that sum to 1")
+    _refuse(wrong, p, "the predictions are not probabilities that sum to 1", "predictions")
     return p.astype(np.float64)
 
 

@@ -48,13 +48,18 @@ def plot_curve(
     """
     given = curves if isinstance(curves, Mapping) else {"": curves}
     if not given:
-        raise ParameterError("there are no curves to plot")
+        raise ParameterError("required", "there are no curves to plot", name="curves")
     named = {name: _as_frame(name, item, y, metric) for name, item in given.items()}
     for name, frame in named.items():
         missing = {"budget", "score"} - set(frame.columns)
         if missing or frame.empty:
             lacks = " and no ".join(sorted(missing)) or "rows"
-            raise ParameterError(f"{_called(name)} has no {lacks}; it must be a frame such as model.curve(X, y)")
+            raise ParameterError(
+                "missing_column" if missing else "too_few_rows",
+                f"{_called(name)} has no {lacks}; it must be a frame such as model.curve(X, y)",
+                name=name,
+                columns=sorted(missing),
+            )
     ax = axes(ax, (6.4, 4.0), pyplot=pyplot)
     lines = []
     for i, (name, frame) in enumerate(named.items()):
@@ -87,16 +92,25 @@ def _as_frame(
         return item
     if not isinstance(item, Trajectory):
         raise ParameterError(
+            "wrong_type",
             f"{_called(name)} is a {type(item).__name__}; it must be a trajectory, such as model.rollout(X), or a "
-            "frame, such as model.curve(X, y)"
+            "frame, such as model.curve(X, y)",
+            name=name,
+            value=item,
         )
     if y is None:
-        raise ParameterError("a trajectory needs y, the truth of its cases, to be scored")
+        raise ParameterError("required", "y, the true labels, is needed to score a trajectory", name="y")
     if metric is None:
         metric = usual_metric("regression" if is_regression(item) else "classification")
     chosen = find_metric(metric) if isinstance(metric, str) else metric
     if item.outputs == ("mean",) and chosen.task != "regression":
-        raise ParameterError(f"the metric {chosen.__name__!r} is for a {chosen.task}; this is a regression")
+        raise ParameterError(
+            "invalid_choice",
+            f"the metric {chosen.__name__!r} is for a {chosen.task}; this is a regression",
+            name="metric",
+            value=chosen.__name__,
+            expected="regression",
+        )
     return curve(item, y, chosen, interval=0.95)
 
 

@@ -38,9 +38,15 @@ def plot_selection_frequency(
     """
     check_trajectory(trajectory)
     if max_features < 1:
-        raise ParameterError(f"max_features is {max_features}; it must be at least 1")
+        raise ParameterError(
+            "out_of_range",
+            f"max_features must be at least 1, not {max_features}",
+            name="max_features",
+            value=max_features,
+            low=1,
+        )
     if not (trajectory.order >= 0).any():
-        raise ParameterError("no feature was asked, so there is nothing to plot")
+        raise ParameterError("required", "no feature was asked, so there is nothing to plot", name="trajectory")
     budgets = np.arange(1, trajectory.order.shape[1] + 1)
     shares = np.array([trajectory.selected(k).mean(axis=0) for k in budgets]).T  # (features, budgets)
     # By the share in the end; of equals first what is asked sooner.

@@ -15,7 +15,12 @@ __all__ = ["check_grid", "check_trajectory", "is_regression", "whole_numbers"]
 def check_trajectory(given: object) -> None:
     """Refuse what is no trajectory, such as the model that makes one."""
     if not isinstance(given, Trajectory):
-        raise ParameterError(f"give a trajectory, such as model.rollout(X); this is a {type(given).__name__}")
+        raise ParameterError(
+            "wrong_type",
+            f"trajectory must be a trajectory, such as model.rollout(X), not a {type(given).__name__}",
+            name="trajectory",
+            value=given,
+        )
 
 
 def check_grid(grid: object, trajectory: Trajectory) -> None:
@@ -23,13 +28,20 @@ def check_grid(grid: object, trajectory: Trajectory) -> None:
     if not isinstance(grid, Grid):
         what = "None" if grid is None else f"a {type(grid).__name__}"
         raise ParameterError(
-            f"grid is {what}; it must be that of a model of images, model.schema_.grid (a model of a table has none)"
+            "wrong_type",
+            f"grid must be that of a model of images, model.schema_.grid, not {what} (a model of a table has none)",
+            name="grid",
+            value=grid,
         )
     last = int(trajectory.order.max(initial=-1))
     if last >= grid.n_patches:
         raise ParameterError(
-            f"grid has the patches 0 to {grid.n_patches - 1}, and the trajectory asked for {last}; it must be the "
-            "grid of the model that asked"
+            "wrong_shape",
+            f"grid has the patches 0 to {grid.n_patches - 1}, but the trajectory asked for {last}; use the grid of "
+            "the same model",
+            name="grid",
+            value=last,
+            high=grid.n_patches - 1,
         )
 
 
@@ -42,7 +54,9 @@ def whole_numbers(name: str, given: Any, what: str) -> list[int]:
     try:
         return [index(number) for number in given]
     except TypeError:
-        raise ParameterError(f"{name} is {given!r}; it must be a list of whole numbers, {what}") from None
+        raise ParameterError(
+            "wrong_type", f"{name} must be a list of integers, {what}, not {given!r}", name=name, value=given
+        ) from None
 
 
 def is_regression(trajectory: Trajectory) -> bool:

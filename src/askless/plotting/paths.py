@@ -69,7 +69,10 @@ def plot_path(
     row = _place(row, len(trajectory))
     if values is not None and not isinstance(values, (Mapping, pd.Series)):
         raise ParameterError(
-            f"values is a {type(values).__name__}; it must be a mapping or a Series, such as X.iloc[{row}]"
+            "wrong_type",
+            f"values must be a mapping or a Series, such as X.iloc[{row}], not a {type(values).__name__}",
+            name="values",
+            value=values,
         )
     asked = trajectory.names(row)
     path = trajectory.predictions[row, : len(asked) + 1]  # (steps, outputs)
@@ -99,36 +102,61 @@ def _place(row: Any, n: int) -> int:
         place = index(row)
     except TypeError:
         raise ParameterError(
-            f"row is {row!r}; it must be a whole number, the place of a case in the table that was asked, from 0 on"
+            "wrong_type",
+            f"row must be an integer, the position of a case in the table, not {row!r}",
+            name="row",
+            value=row,
         ) from None
     if not -n <= place < n:
-        raise ParameterError(f"there is no row {place}; the trajectory has {n} cases")
+        raise ParameterError(
+            "out_of_range",
+            f"there is no row {place}; the trajectory has {n} cases",
+            name="row",
+            value=place,
+            low=0,
+            high=n - 1,
+        )
     return place
 
 
 def _reach(sd: ArrayLike, trajectory: Trajectory, row: int) -> np.ndarray:
     """(steps,), how far the band goes to either side."""
     if not is_regression(trajectory):
-        raise ParameterError("sd is the standard deviation of a regression; these predictions are of classes")
+        raise ParameterError(
+            "not_supported", "sd is for regressions; these predictions are class probabilities", name="sd"
+        )
     steps, longest = int(trajectory.n_asked[row]) + 1, trajectory.predictions.shape[1]
     wanted = f"it must be a number, or one for each of the {steps} steps of row {row}"
     try:
         given = np.asarray(sd, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"sd is {sd!r}; {wanted}") from None
+        raise ParameterError("wrong_type", f"sd is {sd!r}; {wanted}", name="sd", value=sd) from None
     # There may be as many cases as steps, so that the number of them does not tell one from the other.
     own = trajectory.sd is not None and np.array_equal(given, trajectory.sd)
     if own and len(given) > 1:
         raise ParameterError(
-            f"sd is the trajectory's, one for the last prediction of each case; {wanted} (without sd, the case's own "
-            "is drawn at its end)"
+            "wrong_shape",
+            f"sd is that of the trajectory, one for the last prediction of each case; {wanted} (without sd, the "
+            "case's own is drawn at its end)",
+            name="sd",
+            shape=given.shape,
+            expected=(steps,),
         )
     if given.ndim > 1 or (given.ndim == 1 and len(given) not in (steps, longest)):
-        raise ParameterError(f"sd has the shape {given.shape}; {wanted}")
+        raise ParameterError(
+            "wrong_shape",
+            f"sd has the shape {given.shape}; {wanted}",
+            name="sd",
+            shape=given.shape,
+            expected=(steps,),
+        )
     reach = np.full(steps, given) if given.ndim == 0 else given[:steps]
     wrong = ~(np.isfinite(reach) & (reach >= 0))
     if wrong.any():
-        raise ParameterError(f"sd has {reach[wrong][0]}; it must be finite and at least 0")
+        value = float(reach[wrong][0])
+        raise ParameterError(
+            "out_of_range", f"sd must be finite and at least 0, not {value}", name="sd", value=value, low=0
+        )
     return reach
 
 

@@ -48,14 +48,34 @@ def plot_reveal(
         budgets = np.unique(np.geomspace(1, max(1, most), 6).round().astype(int)).tolist()
     budgets = whole_numbers("budgets", budgets, "how many patches are revealed")
     if any(not 0 <= k <= most for k in budgets):
-        raise ParameterError(f"the budgets are {budgets}; there are 0 to {most} revealed patches")
+        raise ParameterError(
+            "out_of_range",
+            f"budgets must be from 0 to {most} revealed patches, not {budgets}",
+            name="budgets",
+            value=budgets,
+            low=0,
+            high=most,
+        )
     images = _checked_images(images, grid)
     if len(images) != len(trajectory):
-        raise ParameterError(f"there are {len(images)} images of {len(trajectory)} cases")
+        raise ParameterError(
+            "wrong_shape",
+            f"there are {len(images)} images of {len(trajectory)} cases",
+            name="images",
+            shape=images.shape,
+            expected=len(trajectory),
+        )
     if any(not 0 <= row < len(trajectory) for row in rows):
-        raise ParameterError(f"the rows are {rows}; there are {len(trajectory)} cases, numbered from 0")
+        raise ParameterError(
+            "out_of_range",
+            f"rows must be from 0 to {len(trajectory) - 1}, not {rows}",
+            name="rows",
+            value=rows,
+            low=0,
+            high=len(trajectory) - 1,
+        )
     if not rows:
-        raise ParameterError("there are no cases to plot")
+        raise ParameterError("required", "there are no cases to plot", name="rows")
     labels = trajectory.outputs or tuple(range(trajectory.predictions.shape[2]))
     names = shorten([str(label) for label in labels], 10)
     regression = is_regression(trajectory)
@@ -128,8 +148,12 @@ def _checked_images(images: Any, grid: Grid) -> np.ndarray:
     size = grid.height, grid.width
     if pixels.ndim not in (3, 4) or pixels.shape[1:3] != size:
         raise ParameterError(
-            f"images has the shape {pixels.shape}; it must be (n, {size[0]}, {size[1]}), with or without channels at "
-            "the end, as the images that grid cuts into patches"
+            "wrong_shape",
+            f"images must have the shape (n, {size[0]}, {size[1]}) of the grid, with or without channels at the end, "
+            f"not {pixels.shape}",
+            name="images",
+            shape=pixels.shape,
+            expected=size,
         )
     return pixels
 
@@ -140,15 +164,30 @@ def _true_outcomes(truth: Any, rows: list[int], n: int, labels: tuple[Any, ...],
     if given.shape != (n,):
         what = repr(truth) if given.ndim == 0 else f"of shape {given.shape}"
         raise ParameterError(
-            f"truth is {what}; it must have one {'number' if regression else 'label'} for each of {n} cases"
+            "wrong_shape",
+            f"truth must have one {'number' if regression else 'label'} for each of {n} cases; it is {what}",
+            name="truth",
+            shape=given.shape,
+            expected=(n,),
         )
     told = given.tolist()
     for row in rows:
         if regression and not isinstance(told[row], (int, float, np.number)):
-            raise ParameterError(f"truth has {told[row]!r} in row {row} (counting from 0); it must be numbers")
+            raise ParameterError(
+                "bad_label",
+                f"truth must be numbers; row {row} (0-based) has {told[row]!r}",
+                name="truth",
+                row=row,
+                label=told[row],
+            )
         if not regression and told[row] not in labels:
             raise ParameterError(
-                f"truth has {told[row]!r} in row {row} (counting from 0), which is none of {listed(labels)}"
+                "unknown_label",
+                f"unknown label {told[row]!r} in truth, row {row} (0-based); the classes are {listed(labels)}",
+                name="truth",
+                row=row,
+                label=told[row],
+                choices=list(labels),
             )
     return [float(told[row]) if regression else labels.index(told[row]) for row in rows]
 

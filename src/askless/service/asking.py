@@ -96,6 +96,7 @@ def begin(model: ServedModel, terms: Terms) -> Interview:
         max_features=budget,
         stopping=rules or None,
         costs=terms.costs or None,
+        check_values=False,
     )
 
 

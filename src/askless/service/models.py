@@ -95,7 +95,9 @@ class ServedModel:
             for feature in self.schema.features
         )
         self.labels = tuple(label_text(label) for label in fitted.classes) or ("mean",)
-        self.fresh = fitted.interview()  # not begun, to be copied; a model that cannot lead one says so now
+        self.fresh = fitted.interview(
+            check_values=False
+        )  # not begun, to be copied; a model that cannot lead one says so now
 
     @property
     def target(self) -> str | None:

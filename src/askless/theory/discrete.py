@@ -45,11 +45,20 @@ class DiscreteProblem:
         width = sum(self.features.values())
         if joint.ndim != width + 1:
             raise ParameterError(
+                "wrong_shape",
                 f"the features have {width} columns, but a table with {joint.ndim} axes has {joint.ndim - 1} "
-                "besides the classes"
+                "besides the classes",
+                name="joint",
+                shape=joint.shape,
+                expected=width + 1,
             )
         if not np.all(joint >= 0) or abs(joint.sum() - 1) > 1e-9:
-            raise ParameterError(f"probabilities must be at least 0 and sum to 1; these sum to {joint.sum()}")
+            raise ParameterError(
+                "out_of_range",
+                f"probabilities must be at least 0 and sum to 1; these sum to {joint.sum()}",
+                name="joint",
+                value=float(joint.sum()),
+            )
         joint /= joint.sum()
         joint.setflags(write=False)
         object.__setattr__(self, "joint", joint)
@@ -145,7 +154,8 @@ class DiscreteProblem:
     def answer_probabilities(self, partial: Partial, feature: int) -> Floats:
         """(n, answers) p(x_i | x_s), in the order of `answers`; the feature must not have been asked."""
         if partial.asked[:, feature].any():
-            raise ParameterError(f"{self.schema.names[feature]!r} was asked already")
+            name = self.schema.names[feature]
+            raise ParameterError("cannot_ask", f"{name!r} was asked before", feature=name)
         children = self.table.weight[self.table.number(partial)[:, None] + self.table.steps[feature]]
         total = children.sum(axis=1, keepdims=True)
         return np.asarray(children / np.where(total > 0, total, 1.0))
@@ -189,7 +199,9 @@ class DiscreteProblem:
         """The least expected log-loss that any adaptive policy reaches with `budget` questions."""
         root = self.table.root
         if budget < 0:
-            raise ParameterError(f"budget is {budget!r}; it must be at least 0")
+            raise ParameterError(
+                "out_of_range", f"budget must be at least 0, not {budget!r}", name="budget", value=budget, low=0
+            )
         if budget == 0:
             return float(self.table.entropy[root])
         return float(self.table.plan(min(budget, len(self.schema)))[-1][root].min())

@@ -43,17 +43,31 @@ class GaussianProblem:
         size = sum(self.features.values()) + 1
         if self.mean.shape != (size,) or self.covariance.shape != (size, size):
             raise ParameterError(
+                "wrong_shape",
                 f"the features and y are {size} variables, but the mean has shape {self.mean.shape} "
-                f"and the covariance {self.covariance.shape}"
+                f"and the covariance {self.covariance.shape}",
+                name="covariance" if self.mean.shape == (size,) else "mean",
+                shape=self.covariance.shape if self.mean.shape == (size,) else self.mean.shape,
+                expected=(size, size) if self.mean.shape == (size,) else (size,),
             )
         if not np.allclose(self.covariance, self.covariance.T):
-            raise ParameterError("the covariance is not symmetric")
+            raise ParameterError("invalid_choice", "the covariance is not symmetric", name="covariance")
         least = np.linalg.eigvalsh(self.covariance)[0]
         if least <= 0:
-            raise ParameterError(f"the covariance is not positive definite: its least eigenvalue is {least}")
+            raise ParameterError(
+                "out_of_range",
+                f"the covariance is not positive definite: its smallest eigenvalue is {least}",
+                name="covariance",
+                value=float(least),
+                low=0,
+            )
         if len(self.features) > MAX_FEATURES:
             raise ParameterError(
-                f"{len(self.features)} features are too many to enumerate; at most {MAX_FEATURES} are not"
+                "too_large",
+                f"{len(self.features)} features are too many to enumerate; the limit is {MAX_FEATURES}",
+                name="features",
+                value=len(self.features),
+                high=MAX_FEATURES,
             )
 
     @cached_property

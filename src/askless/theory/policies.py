@@ -49,7 +49,9 @@ class OptimalPolicy:
 
     def __init__(self, table: StateTable, budget: int) -> None:
         if budget < 1:
-            raise ParameterError(f"the budget is {budget}; it must be at least 1")
+            raise ParameterError(
+                "out_of_range", f"budget must be at least 1, not {budget}", name="budget", value=budget, low=1
+            )
         self.budget = budget
         self._table = table
         self._saved = np.stack([table.saved(plan) for plan in table.plan(budget)], axis=1)  # (S, budget, features)

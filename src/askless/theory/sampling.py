@@ -136,7 +136,9 @@ def estimate_worth(
     True
     """
     if n_samples < 1:
-        raise ParameterError(f"the number of samples is {n_samples}; it must be at least 1")
+        raise ParameterError(
+            "out_of_range", f"n_samples must be at least 1, not {n_samples}", name="n_samples", value=n_samples, low=1
+        )
     worth = np.zeros(state.asked.shape)
     block = max(1, max_rows // (n_samples * len(schema)))  # cases at once: bounds the draws and the predictions
     for start in range(0, len(state), block):

@@ -36,8 +36,12 @@ class StateTable:
         n_states, n_classes = int(np.prod(shape)), joint.shape[-1]
         if n_states * n_classes > MAX_CELLS:
             raise ParameterError(
+                "too_large",
                 f"{n_states} partial records with {n_classes} classes are too many to enumerate; "
-                f"their product must be at most {MAX_CELLS}"
+                f"their product must be at most {MAX_CELLS}",
+                name="joint",
+                value=n_states * n_classes,
+                high=MAX_CELLS,
             )
         self.strides = np.append(np.cumprod(shape[:0:-1])[::-1], 1)  # (columns,) as in C order
         self.column_feature = schema.column_feature
@@ -71,8 +75,14 @@ class StateTable:
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
             raise ParameterError(
+                "out_of_range",
                 f"column {column} of row {row} holds {partial.values[row, column]}, "
-                f"not one of 0 to {self.levels[column] - 1}"
+                f"not one of 0 to {self.levels[column] - 1}",
+                row=int(row),
+                column=int(column),
+                value=int(partial.values[row, column]),
+                low=0,
+                high=int(self.levels[column] - 1),
             )
         numbers: Ints = np.where(shown, partial.values, self.levels) @ self.strides
         return numbers

@@ -86,11 +86,12 @@ def _pick(
     elif money is None:
         pick = np.asarray(policy(partial))
     else:
-        raise ParameterError("a function does not know what is affordable; give a policy")
+        raise ParameterError("not_supported", "a function cannot be used with `money`; use a policy", name="money")
     there = np.maximum(pick, 0)[:, None]
     again = (pick >= 0) & np.take_along_axis(partial.asked, there, axis=1)[:, 0]
     if again.any():
-        raise ParameterError(f"the policy asks {problem.schema.names[pick[again][0]]!r} a second time")
+        name = problem.schema.names[pick[again][0]]
+        raise ParameterError("cannot_ask", f"the policy asks {name!r} a second time", feature=name)
     return pick, np.take_along_axis(np.asarray(progress.prices), there, axis=1)[:, 0] * (pick >= 0)
 
 

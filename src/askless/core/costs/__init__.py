@@ -48,13 +48,16 @@ def cost_model(costs: Costs | None, schema: Schema, fitted: CostModel | None = N
             return fitted.changed(costs).bound(schema)
         if fitted is not None and not isinstance(fitted, PerFeature):
             raise ParameterError(
-                f"the model was fitted with {fitted!r}, whose other prices are not known by name; give a cost model"
+                "not_supported",
+                f"prices by name cannot change {fitted!r}, which the model was fitted with; use a cost model",
+                name="costs",
+                value=dict(costs),
             )
         before = schema.prices if fitted is None else fitted.bound(schema).by_feature
         return PerFeature(named_prices(costs, schema, before))
     chosen: Any = fitted if costs is None else costs
     if not hasattr(chosen, "prices"):
-        raise ParameterError(f"costs is {costs!r}; it must be a mapping from names to prices, or a cost model")
+        raise _not_costs(costs)
     model: CostModel = chosen.bound(schema) if hasattr(chosen, "bound") else chosen
     return model
 
@@ -65,7 +68,7 @@ def split_costs(costs: Costs | None) -> tuple[Mapping[str, float] | None, CostMo
     if costs is None or isinstance(costs, Mapping):
         return costs, None
     if not hasattr(costs, "prices"):
-        raise ParameterError(f"costs is {costs!r}; it must be a mapping from names to prices, or a cost model")
+        raise _not_costs(costs)
     named: Mapping[str, float] | None = getattr(costs, "by_name", None)
     if isinstance(costs, Uniform) or (isinstance(costs, PerFeature) and named is not None):
         return named, None
@@ -75,3 +78,12 @@ def split_costs(costs: Costs | None) -> tuple[Mapping[str, float] | None, CostMo
 def _as_mapping(costs: Any) -> Any:
     """A pandas Series is prices by name."""
     return costs.to_dict() if hasattr(costs, "to_dict") and not isinstance(costs, Mapping) else costs
+
+
+def _not_costs(costs: Any) -> ParameterError:
+    return ParameterError(
+        "wrong_type",
+        f"costs must be a mapping from names to prices or a cost model, not {costs!r}",
+        name="costs",
+        value=costs,
+    )

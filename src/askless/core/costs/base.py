@@ -32,7 +32,7 @@ class CostModel(Protocol):
 
 def checked_price(name: str, price: object) -> float:
     """`price` as a number, or an error that names the feature."""
-    return checked_number(price, f"the cost of {name!r}", low=0)
+    return checked_number(price, f"the cost of {name!r}", low=0, name="costs", feature=name)
 
 
 def named_prices(prices: Mapping[Any, Any], schema: Schema, others: np.ndarray) -> np.ndarray:

@@ -30,7 +30,12 @@ class Depends:
 
     def __init__(self, function: Callable[[State], Any]) -> None:
         if not callable(function):
-            raise ParameterError(f"prices depend on {function!r}; it must be a function of a state")
+            raise ParameterError(
+                "wrong_type",
+                f"Depends takes a function of a state, not {function!r}",
+                name="function",
+                value=function,
+            )
         self.function = function
         self._names: tuple[str, ...] | None = None
 
@@ -49,12 +54,20 @@ class Depends:
             prices = constant_like(np.array(given, dtype=np.float64), state.x)
         except (TypeError, ValueError):
             raise ParameterError(
-                f"the function gives a {type(given).__name__}; it must give an array of prices of shape {shape} or "
-                f"{shape[1:]}"
+                "wrong_type",
+                f"the function of Depends must return an array of prices of shape {shape} or {shape[1:]}, not a "
+                f"{type(given).__name__}",
+                name="function",
+                value=given,
+                expected=shape,
             ) from None
         if tuple(prices.shape) not in (shape, shape[1:]):
             raise ParameterError(
-                f"the function gives prices of shape {tuple(prices.shape)} for a state of shape {shape}"
+                "wrong_shape",
+                f"the function of Depends returns prices of shape {tuple(prices.shape)} for a state of shape {shape}",
+                name="function",
+                shape=tuple(prices.shape),
+                expected=shape,
             )
         prices = xp.broadcast_to(prices, shape)
         bad = ~(xp.isfinite(prices) & (prices >= 0))
@@ -63,7 +76,14 @@ class Depends:
             case = int(xp.argmax(xp.astype(bad[:, place], xp.int64)))
             name = place if self._names is None else self._names[place]
             price = float(prices[case, place])
-            raise ParameterError(f"the cost of {name!r} is {price!r}; it must be a number of at least 0")
+            raise ParameterError(
+                "out_of_range",
+                f"the cost of {name!r} is {price!r}; it must be a number of at least 0",
+                name="costs",
+                feature=name,
+                value=price,
+                low=0,
+            )
         return prices
 
     def __repr__(self) -> str:

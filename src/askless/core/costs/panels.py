@@ -38,12 +38,22 @@ class Panels:
         for panel, members in panels.items():
             if not isinstance(members, Mapping):
                 raise ParameterError(
-                    f"the panel {panel!r} is {members!r}; it must be a mapping from features to the prices "
-                    "they have once the panel is open"
+                    "wrong_type",
+                    f"the panel {panel!r} must be a mapping from features to their prices once the panel is open, "
+                    f"not {members!r}",
+                    name="panels",
+                    panel=panel,
+                    value=members,
                 )
             for name in members:
                 if name in seen:
-                    raise ParameterError(f"{name!r} is in two panels, {seen[name]!r} and {panel!r}")
+                    raise ParameterError(
+                        "conflicting_settings",
+                        f"{name!r} is in two panels, {seen[name]!r} and {panel!r}",
+                        name="panels",
+                        feature=name,
+                        panels=[seen[name], panel],
+                    )
                 seen[name] = panel
             self.panels[str(panel)] = {str(name): checked_price(name, price) for name, price in members.items()}
         self._own: np.ndarray | None = None  # (features,) the prices of a schema's features, once bound
@@ -61,7 +71,15 @@ class Panels:
             for place, (name, price) in zip(places, members.items(), strict=True):
                 if price > bound._own[place]:
                     own = f"{bound._own[place]:g}"
-                    raise ParameterError(f"{name!r} costs {price:g} in the panel {panel!r}, and {own} on its own")
+                    raise ParameterError(
+                        "out_of_range",
+                        f"{name!r} costs {price:g} in the panel {panel!r}, which is more than {own} on its own",
+                        name="panels",
+                        panel=panel,
+                        feature=name,
+                        value=price,
+                        high=float(bound._own[place]),
+                    )
                 bound._less[place] = price
         return bound
 
@@ -77,7 +95,9 @@ class Panels:
     def prices(self, state: State) -> Array:
         """(n, features), given which panels are open."""
         if self._own is None:
-            raise ParameterError("these panels name features of no schema yet; use `cost_model` or `bound`")
+            raise ParameterError(
+                "required", "these panels belong to no schema yet; use `cost_model` or `bound`", name="schema"
+            )
         xp = array_namespace(state.x)
         asked = xp.astype(state.asked, xp.float64)
         opened = asked @ constant_like(self._within, state.x, dtype=xp.float64) > 0.5  # (n, features)

@@ -42,7 +42,13 @@ class PerFeature:
         if self.by_name is not None:
             return PerFeature(named_prices(self.by_name, schema, np.ones(len(schema))))
         if self.by_feature.shape != (len(schema),):
-            raise ParameterError(f"there are {len(self.by_feature)} prices for {len(schema)} features")
+            raise ParameterError(
+                "wrong_shape",
+                f"there are {len(self.by_feature)} prices for {len(schema)} features",
+                name="costs",
+                shape=self.by_feature.shape,
+                expected=(len(schema),),
+            )
         return self
 
     def prices(self, state: State) -> Array:

@@ -57,7 +57,13 @@ class Rule(ABC):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """Raise an error where it is not for this task, or needs what the model has not."""
         if self.task not in (None, task):
-            raise ParameterError(f"{called(self)} is for a {self.task}; this is a {task}")
+            raise ParameterError(
+                "not_supported",
+                f"{called(self)} is for a {self.task}; this is a {task}",
+                name=rule_name(type(self)),
+                value=task,
+                expected=self.task,
+            )
 
     @property
     @abstractmethod
@@ -110,9 +116,17 @@ def checked_rule(rule: Any) -> StoppingRule:
         return rule  # type: ignore[no-any-return]
     if isinstance(rule, type):
         name = rule.__name__
-        raise ParameterError(f"{name} is a class, not a stopping rule; give one with its settings, {name}(...)")
+        raise ParameterError(
+            "wrong_type",
+            f"{name} is a class, not a stopping rule; give one with its settings, {name}(...)",
+            name="stopping",
+            value=rule,
+        )
     raise ParameterError(
-        f"{rule!r} is not a stopping rule; give an object such as askless.core.stopping.Confidence(0.95)"
+        "wrong_type",
+        f"{rule!r} is not a stopping rule; give an object such as askless.core.stopping.Confidence(0.95)",
+        name="stopping",
+        value=rule,
     )
 
 
@@ -133,12 +147,17 @@ def as_rules(stopping: StoppingRule | Sequence[StoppingRule] | None) -> tuple[St
         flat += as_rules(rule.rules) if isinstance(rule, AnyOf) else [checked_rule(rule)]
     flat.sort(key=lambda rule: not makes_promise(rule))
     if len(flat) > 1 and makes_promise(flat[1]):
-        raise ParameterError(f"there are two rules with a promise, {flat[0]!r} and {flat[1]!r}; give one")
+        raise ParameterError(
+            "conflicting_settings",
+            f"there are two rules with a promise, {flat[0]!r} and {flat[1]!r}; give one",
+            name="stopping",
+            value=flat[:2],
+        )
     return tuple(flat)
 
 
 def makes_promise(rule: StoppingRule) -> bool:
-    """Whether all cases that the rule would stop have to be its own."""
+    """Whether the rule must be evaluated before all others."""
     return bool(getattr(rule, "promises", False))
 
 

@@ -22,7 +22,7 @@ class Confidence(Rule):
     treats_alike = True
 
     def __post_init__(self) -> None:
-        checked = checked_number(self.probability, "the confidence", low=0, high=1)
+        checked = checked_number(self.probability, "the confidence", low=0, high=1, name="probability")
         object.__setattr__(self, "probability", checked)
 
     @property
@@ -33,7 +33,11 @@ class Confidence(Rule):
     def stops(self, progress: Progress) -> Array:
         """True once the top class is likely enough."""
         if progress.prediction.shape[1] < 2:
-            raise ParameterError("Confidence is for classes; a regression takes Spread(sd)")
+            raise ParameterError(
+                "not_supported",
+                "Confidence is for a classification; use Spread(sd) for a regression",
+                name="confidence",
+            )
         xp = array_namespace(progress.prediction)
         return xp.max(progress.prediction, axis=1) >= self.probability
 
@@ -47,7 +51,7 @@ class Spread(Rule):
     treats_alike = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sd", checked_number(self.sd, "the standard deviation", low=0))
+        object.__setattr__(self, "sd", checked_number(self.sd, "the standard deviation", low=0, name="sd"))
 
     @property
     def reason(self) -> str:
@@ -57,5 +61,10 @@ class Spread(Rule):
     def stops(self, progress: Progress) -> Array:
         """True once the prediction is narrow enough."""
         if progress.spread is None:
-            raise ParameterError("Spread needs a predicted standard deviation, which this predictor does not give")
+            raise ParameterError(
+                "not_supported",
+                "Spread needs a predicted standard deviation, and this predictor gives none",
+                name="spread",
+                needed="sd",
+            )
         return progress.spread <= self.sd

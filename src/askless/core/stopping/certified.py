@@ -25,7 +25,9 @@ from askless.core.stopping.base import Rule, StoppingRule
 from askless.core.stopping.limits import MaxFeatures
 from askless.exceptions import CertificationWarning, ParameterError
 
-__all__ = ["Certified", "binomial_tail", "certified_on", "manner_of", "warn_of_manner"]
+__all__ = ["MIXED", "Certified", "binomial_tail", "certified_on", "manner_of", "not_used", "rules_in_force"]
+
+MIXED = "a set of features that differs between the cases"
 
 PILOT = 0.1  # share of the cases that says where to begin; their classes are not looked at
 BEGINS = (1 / 8, 1 / 4, 1 / 2)  # shares of the cases that stop where testing begins
@@ -39,8 +41,9 @@ class Certified(Rule):
 
     Given to `fit`, some rows are held out to find the threshold; `model.certify(X, y)` finds it on rows of your own.
     Cases that never become sure enough abstain: they keep their last prediction, and their stop reason says so. The
-    promise is for cases like those that the threshold was found on, asked in the same way: same prices, same other
-    rules, and the same features known beforehand or not to be had.
+    promise holds for cases like those that the threshold was found on, asked in the same way: one question at a time
+    in the model's order, with the same costs, other rules, known and unavailable features. Otherwise the rule stops
+    no case, and the stop reason says why.
     """
 
     risk: float = 0.05
@@ -48,22 +51,31 @@ class Certified(Rule):
     threshold: float | None = None  # of the most probable class; None stops no case
     cases: int = 0  # how many the threshold was tested on; 0: not yet
     within: int | None = None  # questions; a case that becomes sure later was not tested
-    manner: tuple[str, ...] = ()  # how the cases were asked, where it was not as the model asks by itself
+    manner: tuple[str, ...] = ()  # the conditions of the certification, see `manner_of`
     task = "classification"
     treats_alike = True
     promises = True
 
     def __post_init__(self) -> None:
         for name, what in (("risk", "the risk"), ("confidence", "the confidence")):
-            number = checked_number(getattr(self, name), what, low=0, high=1)
+            number = checked_number(getattr(self, name), what, low=0, high=1, name=name)
             if number in (0.0, 1.0):
-                raise ParameterError(f"{what} is {number:g}; it must be above 0 and below 1")
+                raise ParameterError(
+                    "out_of_range",
+                    f"{what} is {number:g}; it must be above 0 and below 1",
+                    name=name,
+                    value=number,
+                    low=0,
+                    high=1,
+                )
             object.__setattr__(self, name, number)
         if self.threshold is not None:
-            object.__setattr__(self, "threshold", checked_number(self.threshold, "the threshold", low=0, high=1))
-        checked_number(self.cases, "the number of cases", low=0, whole=True)
+            object.__setattr__(
+                self, "threshold", checked_number(self.threshold, "the threshold", low=0, high=1, name="threshold")
+            )
+        checked_number(self.cases, "the number of cases", low=0, whole=True, name="cases")
         if self.within is not None:
-            checked_number(self.within, "the number of questions", low=0, whole=True)
+            checked_number(self.within, "the number of questions", low=0, whole=True, name="within")
         object.__setattr__(self, "manner", tuple(map(str, self.manner)))  # JSON's lists
 
     @property
@@ -80,35 +92,103 @@ class Certified(Rule):
         """True once the top class is likely enough."""
         if not self.cases:
             raise ParameterError(
-                "Certified has no threshold yet: give it to fit, which holds out rows for it, or use "
-                "model.certify(X, y) and the rule that it returns"
+                "required",
+                "Certified has no threshold yet: give it to `fit`, which holds out rows for it, or use the rule that "
+                "`model.certify(X, y)` returns",
+                name="threshold",
             )
         xp = array_namespace(progress.prediction)
         sure = xp.max(progress.prediction, axis=1) >= (2.0 if self.threshold is None else self.threshold)
         return sure if self.within is None else sure & (progress.count <= self.within)
 
 
+@dataclass(frozen=True)
+class NotUsed(Rule):
+    """Stands in for a certified rule whose conditions have changed: it stops no case, and says why."""
+
+    why: str
+    treats_alike = True
+
+    @property
+    def reason(self) -> str:
+        """Why the rule is not used."""
+        return f"the certified stopping rule was not used: {self.why}"
+
+    @property
+    def otherwise(self) -> str:
+        """What every stop reason ends with."""
+        return self.reason
+
+    def stops(self, progress: Progress) -> Array:
+        """False for all."""
+        return array_namespace(progress.count).zeros_like(progress.count) > 0
+
+
+def not_used(rules: Sequence[StoppingRule], why: str) -> tuple[StoppingRule, ...]:
+    """The rules without their certified one, whose place says why."""
+    return tuple(NotUsed(why) if isinstance(rule, Certified) else rule for rule in rules)
+
+
 def manner_of(
-    rules: Sequence[StoppingRule], *, other_prices: bool, known: Sequence[str], unavailable: Sequence[str]
+    rules: Sequence[StoppingRule],
+    *,
+    prices: Sequence[str] = (),
+    known: Sequence[str] = (),
+    unavailable: Sequence[str] = (),
+    batch: int = 1,
 ) -> tuple[str, ...]:
-    """How cases are asked, in words, where it is not as a model asks by itself; limits of number are in `within`."""
-    beside = [f"beside {rule!r}" for rule in rules if not isinstance(rule, (Certified, MaxFeatures))]
-    given = [f"known: {', '.join(known)}"] if known else []
-    lacking = [f"unavailable: {', '.join(unavailable)}"] if unavailable else []
-    return (*sorted(beside), *(["at other prices"] if other_prices else []), *given, *lacking)
+    """The conditions under which cases are asked, as "kind: what"; empty for those of the model itself.
+
+    Limits on the number of questions are not among them: they are in `Certified.within`.
+    """
+    beside = [repr(rule) for rule in rules if not isinstance(rule, (Certified, NotUsed, MaxFeatures))]
+    kinds = {"rule": beside, "cost": prices, "known": known, "unavailable": unavailable}
+    batches = [f"batch: {batch}"] if batch > 1 else []
+    return (*(f"{kind}: {what}" for kind, each in kinds.items() for what in sorted(each)), *batches)
 
 
-def warn_of_manner(rules: Sequence[StoppingRule], manner: tuple[str, ...]) -> None:
-    """Tell that a promise was not made for cases that are asked like these."""
+def rules_in_force(
+    rules: Sequence[StoppingRule], manner: tuple[str, ...], *, warn: bool = True
+) -> tuple[StoppingRule, ...]:
+    """The rules; a certified one is not used, with a warning, where its conditions are others than `manner`."""
     for rule in rules:
-        if isinstance(rule, Certified) and rule.cases and rule.manner != manner:
-            tested, now = ("; ".join(words) or "as the model asks by itself" for words in (rule.manner, manner))
-            warnings.warn(
-                f"the rule was certified for cases asked in another way, so its promise is not for these: {tested}; "
-                f"now: {now}. Certify it with the same options",
-                CertificationWarning,
-                stacklevel=4,
-            )
+        if isinstance(rule, Certified) and rule.cases and set(rule.manner) != set(manner):
+            why = _difference(rule.manner, manner)
+            if warn:
+                warnings.warn(
+                    CertificationWarning(
+                        "conditions_changed",
+                        f"the certified stopping rule is not used: {why}. Its promise holds only for cases that are "
+                        "asked like those of its certification; use `certify` with the same options",
+                        certified=list(rule.manner),
+                        now=list(manner),
+                    ),
+                    stacklevel=4,
+                )
+            return not_used(rules, why)
+    return tuple(rules)
+
+
+CHANGES = {  # by kind: what to say of conditions that came, and of those that went
+    "rule": ("the rule {} was added", "the rule {} was removed"),
+    "cost": ("the costs differ", "the costs differ"),
+    "known": ("{} was known beforehand", "{} was not known beforehand"),
+    "unavailable": ("{} was unavailable", "{} was available"),
+    "batch": ("features were asked in batches", "features were asked one at a time"),
+}
+
+
+def _difference(certified: Sequence[str], now: Sequence[str]) -> str:
+    """How the conditions differ from those of the certification."""
+    phrases: list[str] = []
+    for kind, (came, went) in CHANGES.items():
+        for phrase, here, there in ((came, now, certified), (went, certified, now)):
+            words = [item.removeprefix(f"{kind}: ") for item in here if item.startswith(kind) and item not in there]
+            if words:
+                quoted = words[0] if kind == "rule" or words[0] == MIXED else repr(words[0])
+                more = f" and {len(words) - 1} more" if len(words) > 1 else ""
+                phrases.append(phrase.format(quoted + more).replace("more was", "more were"))
+    return "; ".join(dict.fromkeys(phrases)) or "the conditions differ"
 
 
 def certified_on(rule: Certified, predictions: np.ndarray, y: np.ndarray, within: int | None = None) -> Certified:

@@ -26,7 +26,7 @@ class _Combined(Rule):
         for rule in self.rules:
             flat += rule.rules if type(rule) is type(self) else [checked_rule(rule)]
         if not flat:
-            raise ParameterError(f"{type(self).__name__} needs at least one rule")
+            raise ParameterError("required", f"{type(self).__name__} needs at least one rule", name="rules")
         object.__setattr__(self, "rules", tuple(flat))
 
     @property
@@ -66,7 +66,9 @@ class AllOf(_Combined):
         for rule in self.rules:
             if any(makes_promise(each) for each in getattr(rule, "rules", (rule,))):
                 raise ParameterError(
-                    "Certified cannot be combined with '&': its promise is for all cases that become sure enough"
+                    "conflicting_settings",
+                    "Certified cannot be combined with '&': its promise is for all cases that become sure enough",
+                    name="certified",
                 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.core.state import State
-from askless.core.stopping.base import Rule, called
+from askless.core.stopping.base import Rule, called, rule_name
 from askless.exceptions import ParameterError
 
 __all__ = ["DecisionStable"]
@@ -33,10 +33,14 @@ class DecisionStable(Rule):
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
-        set_(self, "chance", checked_number(self.chance, "the chance of another decision", low=0, high=1))
-        set_(self, "draws", checked_number(self.draws, "the number of draws", low=1, whole=True))
+        set_(
+            self,
+            "chance",
+            checked_number(self.chance, "the chance of another decision", low=0, high=1, name="chance"),
+        )
+        set_(self, "draws", checked_number(self.draws, "the number of draws", low=1, whole=True, name="draws"))
         if self.tolerance is not None:
-            set_(self, "tolerance", checked_number(self.tolerance, "the tolerance", low=0))
+            set_(self, "tolerance", checked_number(self.tolerance, "the tolerance", low=0, name="tolerance"))
 
     @property
     def reason(self) -> str:
@@ -46,9 +50,18 @@ class DecisionStable(Rule):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """It needs stored rows, and for a regression a tolerance."""
         if not stored:
-            raise ParameterError(f"{called(self)} imagines answers from stored rows, and this model has none")
+            raise ParameterError(
+                "not_supported",
+                f"{called(self)} takes possible answers from stored rows, and this model has none",
+                name=rule_name(type(self)),
+                needed="reference_rows",
+            )
         if task == "regression" and self.tolerance is None:
-            raise ParameterError(f"for a regression {called(self)} needs a tolerance: by how much the mean may move")
+            raise ParameterError(
+                "required",
+                f"for a regression {called(self)} needs a tolerance: by how much the mean may change",
+                name="tolerance",
+            )
 
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the decision stands, whatever of what is left is asked next; numpy only."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from askless.core.stopping.base import Rule, StoppingRule, rule_name
 from askless.exceptions import ParameterError
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 
 __all__ = ["list_rules", "rule_from_json", "rule_to_json", "stopping_from_json"]
 
@@ -27,7 +27,9 @@ def rule_to_json(rule: Any) -> dict[str, Any]:
 
     name = type(rule).__name__
     if getattr(package, name, None) is not type(rule) or not hasattr(rule, "config"):
-        raise ParameterError(f"{name} cannot be saved: a file holds what {package.__name__} exports")
+        raise ParameterError(
+            "cannot_save", f"{name} cannot be saved: a file holds the rules of {package.__name__} only", name=name
+        )
     return {"name": name, "config": rule.config()}
 
 
@@ -38,7 +40,7 @@ def rule_from_json(data: Mapping[str, Any]) -> Rule:
     name, config = data["name"], dict(data["config"])
     found = getattr(package, name) if name in package.__all__ else None
     if not isinstance(found, type) or not issubclass(found, Rule) or found is Rule:
-        raise ParameterError(f"there is no stopping rule {name!r}: update askless")
+        raise ParameterError("unknown_name", f"there is no stopping rule {name!r}; update askless", name=name)
     if "rules" in config:
         config["rules"] = tuple(rule_from_json(each) for each in config["rules"])
     return found(**config)
@@ -58,24 +60,41 @@ def stopping_from_json(data: Any) -> tuple[StoppingRule, ...]:
     from askless.core.stopping.combined import AllOf, AnyOf
 
     if not isinstance(data, Mapping) or not data:
-        raise ParameterError(f'the stopping rules are {data!r}; give an object such as {{"confidence": 0.95}}')
+        raise ParameterError(
+            "wrong_type",
+            f'stopping must be an object such as {{"confidence": 0.95}}, not {data!r}',
+            name="stopping",
+            value=data,
+        )
     known = list_rules()
     rules: list[StoppingRule] = []
     for name, value in data.items():
         if name in ("and", "or"):
             if not isinstance(value, (list, tuple)) or not value:
-                raise ParameterError(f"{name!r} takes a list of stopping rules, not {value!r}")
+                raise ParameterError(
+                    "wrong_type", f"{name!r} takes a list of stopping rules, not {value!r}", name=name, value=value
+                )
             members = [stopping_from_json(each) for each in value]
             each = [rules[0] if len(rules) == 1 else AnyOf(rules) for rules in members]
             rules.append((AllOf if name == "and" else AnyOf)(tuple(each)))
             continue
         if name not in known:
             raise ParameterError(
-                f"there is no stopping rule {name!r}{did_you_mean(name, known)}; there are {listed(sorted(known))}"
+                "unknown_name",
+                f"there is no stopping rule {name!r}{did_you_mean(name, known)}; there are {listed(sorted(known))}",
+                name=name,
+                nearest=nearest(name, known),
+                choices=sorted(known),
             )
         try:
             rules.append(known[name](**value) if isinstance(value, Mapping) else known[name](value))  # type: ignore[call-arg]
         except TypeError:
             settings = ", ".join(known[name].__dataclass_fields__)  # type: ignore[attr-defined]
-            raise ParameterError(f"the stopping rule {name!r} has the settings {settings}, not {value!r}") from None
+            raise ParameterError(
+                "invalid_choice",
+                f"the stopping rule {name!r} has the settings {settings}, not {value!r}",
+                name=name,
+                value=value,
+                choices=settings.split(", "),
+            ) from None
     return tuple(rules)

@@ -24,7 +24,7 @@ class MaxFeatures(Rule):
     treats_alike = True
 
     def __post_init__(self) -> None:
-        limit = checked_number(self.limit, "the number of features to ask", low=0, whole=True)
+        limit = checked_number(self.limit, "the number of features to ask", low=0, whole=True, name="limit")
         object.__setattr__(self, "limit", limit)
 
     @property
@@ -50,7 +50,7 @@ class MaxCost(Rule):
     treats_alike = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "money", checked_number(self.money, "the money to spend", low=0))
+        object.__setattr__(self, "money", checked_number(self.money, "the money to spend", low=0, name="money"))
 
     @property
     def reason(self) -> str:

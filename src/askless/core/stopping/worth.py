@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from askless.core.arrays import Array, array_namespace
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule, called
+from askless.core.stopping.base import Rule, called, rule_name
 from askless.exceptions import ParameterError
 
 __all__ = ["InformationPerCost"]
@@ -25,7 +25,7 @@ class InformationPerCost(Rule):
     treats_alike = True
 
     def __post_init__(self) -> None:
-        checked = checked_number(self.threshold, "the information per cost", low=0)
+        checked = checked_number(self.threshold, "the information per cost", low=0, name="threshold")
         object.__setattr__(self, "threshold", checked)
 
     @property
@@ -37,8 +37,11 @@ class InformationPerCost(Rule):
         """It needs scores that are information."""
         if not informative:
             raise ParameterError(
+                "not_supported",
                 f"{called(self)} needs a method whose scores are information, such as value; those of this one have "
-                "no unit (auto may choose such a method)"
+                "no unit (auto may choose such a method)",
+                name=rule_name(type(self)),
+                needed="information",
             )
 
     def stops(self, progress: Progress) -> Array:
