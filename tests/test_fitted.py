@@ -68,7 +68,7 @@ def test_masks_with_the_labels_of_the_table_in_another_order(model, which):
     mask = pd.DataFrame(np.random.default_rng(0).random((len(X), 5)) < 0.5, columns=NAMES, index=X.index)
     whole = model.rollout(X, **{which: mask.to_numpy()})
     turned = mask[::-1]
-    with pytest.raises(ValueError, match=rf"rows of {which} have the labels of X's in another order.*{which}\.loc"):
+    with pytest.raises(ValueError, match=rf"{which} has the row labels.*{which}\.loc"):
         model.rollout(X, **{which: turned})
     np.testing.assert_array_equal(model.rollout(X, **{which: turned.loc[X.index]}).order, whole.order)
     by_position = model.rollout(X, **{which: turned.set_axis(X.index)})

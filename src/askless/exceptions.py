@@ -23,6 +23,7 @@ __all__ = [
     "CertificationWarning",
     "CheckpointError",
     "ClusterError",
+    "DataWarning",
     "InterviewError",
     "MissingnessWarning",
     "ModelFileError",
@@ -84,6 +85,24 @@ CODES = {
     "conditions_changed": "The conditions of a certified rule have changed; it stops no case.",
     "no_threshold": "The cases show no threshold that keeps a certified rule's promise; it stops no case.",
     "outside_training_range": "Numbers are outside the training range.",
+    "empty_column": "A column has no values and is dropped.",
+    "too_many_categories": "A column has too many distinct values; the rare ones count as unknown.",
+    "similar_spellings": "Several categories or classes differ only in capitals or spaces.",
+    "leading_zeros": "A column of numbers has leading zeros and may hold codes.",
+    "numbers_as_categories": "A column of numbers with units, or of months, is read as categories.",
+    "missing_as_class": "A class has a name that means missing, such as 'NA'.",
+    "informative_missingness": "Which values are missing predicts the label.",
+    "constant_target": "All numbers of a regression target are equal.",
+    "row_numbers": "A column numbers the rows.",
+    "constant_column": "A column has one value only.",
+    "duplicate_column": "A column is a copy of another one.",
+    "duplicate_rows": "Many rows are copies of other rows.",
+    "missing_code": "A number such as -999 may stand for a missing value.",
+    "target_leak": "One column predicts the target almost perfectly.",
+    "other_capitals": "A category has other capitals than in training.",
+    "unexpected_type": "A value has another type than the categories of training.",
+    "unseen_categories": "Categories did not occur in training and count as unknown.",
+    "other_scale": "Pixels are on another scale than in training.",
 }
 
 
@@ -137,7 +156,11 @@ class TruthError(AsklessError):
 
 
 class AsklessWarning(_Coded, UserWarning):
-    """The base class of all warnings; on its own, something in a table looks odd."""
+    """The base class of all warnings."""
+
+
+class DataWarning(AsklessWarning):
+    """A training table holds suspicious data, such as duplicates or codes for missing values."""
 
 
 class MissingnessWarning(AsklessWarning):

@@ -134,7 +134,9 @@ def test_a_rule_that_cannot_be_used_is_an_error_before_training(settings):
         DynamicClassifier(method=Never(), **settings).fit(*table(60))
     X, y = table(60)
     with raises(ParameterError, "required", name="tolerance"):
-        DynamicRegressor(method=Never(), stopping=DecisionStable()).fit(X, (y == "yes").astype(float))
+        DynamicRegressor(method=Never(), stopping=DecisionStable(), reference_rows=256).fit(
+            X, (y == "yes").astype(float)
+        )
 
 
 class Never(type(QUICK)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -182,6 +183,7 @@ def _report_remarks(job: _Job, args: argparse.Namespace) -> None:
 
     from askless.cli.remarks import rare_classes, remarks, remarks_on_lines
     from askless.cli.tables import CsvTable, open_table
+    from askless.exceptions import DataWarning
 
     y = pd.Series(job.rows.y, name=args.target)
     for code, message in rare_classes(y) if job.task == "classification" else ():
@@ -191,6 +193,7 @@ def _report_remarks(job: _Job, args: argparse.Namespace) -> None:
         for code, message in remarks_on_lines(source, job.rows.X) if isinstance(source, CsvTable) else ():
             note(message, code)
         groups = (job.estimator.groups or {}).values()
+        warnings.simplefilter("ignore", DataWarning)  # the estimator warns of the same findings
         for code, message in remarks(job.rows.X, y, list(groups), job.places):
             note(message, code)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from askless.cli.console import count, quoted
+from askless.remarks import Remark, find_remarks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,13 +18,10 @@ if TYPE_CHECKING:
 Note: TypeAlias = tuple[str, str]
 """The code and the message of a note."""
 
-__all__ = ["copied_columns", "rare_classes", "remarks", "remarks_on_lines", "short_lines"]
+__all__ = ["rare_classes", "remarks", "remarks_on_lines", "short_lines"]
 
-MANY = 50  # rows; consecutive numbers in fewer rows may be chance
-FEW = 0.01  # a smaller share of duplicate rows is not reported
-RARE = 10  # duplicate rows are reported if there are this many times more than chance explains
 TOO_FEW = 5  # rows of a class
-FEWEST = 3  # rows; a number in fewer rows is not taken for a code
+FEWEST = 3  # columns, or rows with other targets, that it takes to recognise a line of totals
 
 
 def remarks_on_lines(source: CsvTable, X: pd.DataFrame) -> Iterator[Note]:
@@ -69,41 +67,35 @@ def remarks(
     numbers in the file.
     """
     yield from _bare_targets(frame, y, np.arange(len(y)) if places is None else places)
-    if (copies := _copied_rows(frame, y)) > 0:
-        yield (
-            "duplicate_rows",
-            f"{count(copies, 'row')} of {len(frame):,} are copies of other rows; if cases were entered twice, remove "
-            "the copies, because scores on rows that were also trained on are too high",
-        )
-    for name, first in copied_columns(frame):
-        if not any({name, first} <= set(members) for members in together):
-            yield (
-                "duplicate_column",
-                f"{name} is a copy of {first}; to ask only one of them, add --drop {quoted(name)}",
+    task = "regression" if y.dtype.kind in "iuf" else "classification"
+    for remark in find_remarks(frame, y.to_numpy(), task, together):
+        if (message := _in_words(remark, len(frame), str(y.name))) is not None:
+            yield remark.code, message
+
+
+def _in_words(remark: Remark, n: int, target: str) -> str | None:
+    """The message of a remark, with the option that helps; None for a leak, which is reported with the scores."""
+    name, drop = remark.column, f"add --drop {quoted(remark.column or '')}"
+    rows = count(remark.rows, "row")
+    match remark.code:
+        case "duplicate_rows":
+            return (
+                f"{rows} of {n:,} are copies of other rows; if cases were entered twice, remove the copies, because "
+                "scores on rows that were also trained on are too high"
             )
-    for name in map(str, frame.columns):
-        values = frame[name].dropna()
-        different = values.nunique()
-        if different == 1:
-            yield (
-                "constant_column",
-                f"{name} has the value {values.iloc[0]} only, so asking it is useless; add --drop {quoted(name)}",
+        case "duplicate_column":
+            return f"{name} is a copy of {remark.other}; to ask only one of them, {drop}"
+        case "constant_column":
+            return f"{name} has the value {remark.value} only, so asking it is useless; {drop}"
+        case "row_numbers":
+            return f"{name} numbers the rows, which cannot help on new cases; {drop}"
+        case "missing_code":
+            where = f"the target {target}" if name is None else name
+            add = f"--na {remark.value:g}" + (" --drop-missing-target" if name is None else "")
+            return (
+                f"{where} is {remark.value:g} in {rows}, far from its other values; if this means missing, add {add}"
             )
-        elif _numbers_rows(frame[name]):
-            yield "row_numbers", f"{name} numbers the rows, which cannot help on new cases; add --drop {quoted(name)}"
-        elif different > 1 and (code := _code(values)) is not None:
-            rows = count(int((values == code).sum()), "row")
-            yield (
-                "missing_code",
-                f"{name} is {code:g} in {rows}, far from its other values; if this means missing, add --na {code:g}",
-            )
-    if y.nunique() > 1 and (code := _code(y)) is not None:
-        rows = count(int((y == code).sum()), "row")
-        yield (
-            "missing_code",
-            f"the target {y.name} is {code:g} in {rows}, far from its other values; if this means missing, add "
-            f"--na {code:g} --drop-missing-target",
-        )
+    return None
 
 
 def rare_classes(y: pd.Series) -> Iterator[Note]:
@@ -118,23 +110,6 @@ def rare_classes(y: pd.Series) -> Iterator[Note]:
             f"{y.name} has classes with fewer than {TOO_FEW} rows: {listed(rare.index)}; a model can hardly learn "
             "them, and in AUROC they count as much as the others",
         )
-
-
-def copied_columns(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """Columns that are equal to an earlier column, each with that column; constant columns are left out."""
-    from pandas.util import hash_pandas_object
-
-    seen: dict[int, list[str]] = {}
-    found = []
-    for name in map(str, frame.columns):
-        column = frame[name]
-        alike = seen.setdefault(hash(hash_pandas_object(column, index=False).to_numpy().tobytes()), [])
-        first = next((other for other in alike if frame[other].equals(column)), None)
-        if first is None:
-            alike.append(name)
-        elif column.nunique() > 1:
-            found.append((name, first))
-    return found
 
 
 def _bare_targets(frame: pd.DataFrame, y: pd.Series, places: np.ndarray) -> Iterator[Note]:
@@ -173,38 +148,3 @@ def _far_target(y: pd.Series, rows: np.ndarray, places: np.ndarray) -> str:
         return ""
     worst = int(off.argmax())
     return f"; {y.name} is {values[worst]:g} in row {places[rows[worst]]}, but {low:g} to {high:g} in all others"
-
-
-def _copied_rows(frame: pd.DataFrame, y: pd.Series) -> int:
-    """The number of rows that repeat an earlier row and its target; 0 if chance explains them."""
-    import pandas as pd
-
-    whole = pd.concat([frame, y.rename("\0y")], axis=1)
-    copies = int(whole.duplicated().sum())
-    if copies < max(FEWEST, FEW * len(frame)):
-        return 0
-    shares = (whole[name].value_counts(normalize=True, dropna=False).to_numpy() for name in whole)
-    alike = sum(
-        np.log(np.sum(share**2)) for share in shares
-    )  # log probability that two rows are equal if columns are independent
-    return copies if np.log(copies) > alike + np.log(RARE * len(frame) ** 2 / 2) else 0
-
-
-def _numbers_rows(column: pd.Series) -> bool:
-    """Whether a column holds consecutive integers, each once."""
-    if column.dtype.kind not in "iu" or len(column) < MANY:
-        return False
-    return int(column.max()) - int(column.min()) + 1 == len(column) == column.nunique()
-
-
-def _code(values: pd.Series) -> float | None:
-    """A number such as -999 or 9999 that is far away from all other numbers; None if there is none."""
-    if values.dtype.kind not in "iuf":
-        return None
-    distinct = np.unique(values.to_numpy(dtype=np.float64))
-    for code, others in ((distinct[0], distinct[1:]), (distinct[-1], distinct[:-1])):
-        nines = set(f"{abs(code):g}") == {"9"}
-        far = np.abs(others - code).min() > others.max() - others.min()
-        if nines and far and int((values == code).sum()) >= FEWEST:
-            return float(code)
-    return None
