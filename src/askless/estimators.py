@@ -34,6 +34,7 @@ from askless.inputs import (
 )
 from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
+from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
 from askless.persistence import read_model, write_model
 from askless.remarks import warn_of_data, warn_of_target
@@ -61,6 +62,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         verbose: bool | None = None,
         precedence: Mapping[str, Sequence[str]] | None = None,
         reference_rows: int = 0,
+        device: str = "cpu",
+        n_threads: int | None = 1,
     ) -> None:
         self.max_features = max_features
         self.method = method
@@ -74,6 +77,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.precedence = precedence
         self.reference_rows = reference_rows
+        self.device = device
+        self.n_threads = n_threads
 
     # Learning
 
@@ -153,6 +158,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             room,
             prices,
             precedence,
+            self.device,
+            self.n_threads,
         )
         settings = self._settings(method, encoder.schema, target)  # raises now, not after training
         with progress_bar(self.verbose) as progress:
@@ -206,6 +213,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
                 low=0,
             )
         checked_precedence(self.precedence)
+        check_settings(RUNNING, {"device": self.device, "n_threads": self.n_threads})
         method = find_method(self.method).check()
         stored = self.reference_rows > 0
         check_rules(as_rules(self.stopping), self._task, stored=stored, informative=method.informative)
@@ -317,12 +325,15 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
         asked, in pixels. None asks for single pixels.
     random_state : the seed. The same integer gives the same model.
     validation_fraction : the share of the rows that training holds out to choose the best weights.
-    verbose : True shows a progress bar, or prints lines if there is no terminal. False shows nothing. None shows a
-        bar in a terminal or notebook only.
+    verbose : whether `fit` shows its progress on standard error: a bar in a terminal, a line in a notebook, lines
+        elsewhere. None shows it in a terminal and a notebook only.
     precedence : features that can be asked only after others, such as `{"result": ["consent"]}`.
     reference_rows : the number of encoded training rows, with their labels, that are stored in the model and its
         file. The default 0 stores none. **Values and labels of these rows can be read back from the file.**
         `rollout(batch=...)` and the rule `DecisionStable` need stored rows; 256 are enough.
+    device : where convolutional networks are trained: "cpu", "cuda", "mps", or "auto" for a GPU if torch finds one.
+    n_threads : threads of torch in training. None uses as many as torch does by default. More than one is faster for
+        large dense networks only.
 
     Attributes
     ----------

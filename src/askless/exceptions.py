@@ -64,6 +64,7 @@ CODES = {
     # training
     "diverged": "The losses of a fit are not finite.",
     "needs_truth": "The policy looks at the true values and can be used in experiments only.",
+    "missing_package": "An optional package is not installed.",
     # files
     "file_not_found": "There is no such file.",
     "file_exists": "The file exists and is not overwritten.",
@@ -103,6 +104,7 @@ CODES = {
     "unexpected_type": "A value has another type than the categories of training.",
     "unseen_categories": "Categories did not occur in training and count as unknown.",
     "other_scale": "Pixels are on another scale than in training.",
+    "method_failed": "One of the methods that were tried failed and is left out.",
 }
 
 

@@ -3,15 +3,21 @@
 Nothing in a file is ever run: tensors are numbers, the manifest is JSON, and classes are looked up by name among
 those that askless exports. The checksum covers the whole file, with its own place filled with zeros, so any change of
 any byte is found before anything is believed.
+
+The format has a version. A file of an older version is brought up to date in memory, one version after another
+(`_UPDATES`). A newer one is refused. Whatever a file holds must be used by the model: unknown keys and tensors are
+errors. Keys that only newer code writes may be absent, so a `config()` can gain a key with a default.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import inspect
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,55 +27,113 @@ from askless import models
 from askless.core import Reference, costs
 from askless.core.stopping import rule_from_json, rule_to_json
 from askless.encoding import encoder_from_json
-from askless.exceptions import ModelFileError, ParameterError
+from askless.exceptions import AsklessError, ModelFileError, ParameterError
 from askless.files import write_atomic
 from askless.fitted import FittedModel
 from askless.models.convolutional import TRUNK
 
 __all__ = ["FORMAT_VERSION", "read_model", "write_model"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 LARGEST = 1 << 30  # bytes; a larger file is no model of ours
+NOT_STORED = ("seconds",)  # keys of the summary: times differ, and the same fit must give the same file
 
 _NO_DIGEST = "0" * 64
 _DIGEST = re.compile(rb'"sha256":"([0-9a-f]{64})"')
+_PLAIN = (str, bytes, int, float, complex, np.generic, np.ndarray, dict, type(None))
 
 
 def write_model(model: FittedModel, path: str | os.PathLike[str]) -> None:
-    """Write a model file in one step; the same model gives the same bytes."""
-    from safetensors.numpy import save
+    """Write a model file in one step; the same model gives the same bytes.
 
-    model.checked()
-    metadata = {"askless": json.dumps(_manifest(model), sort_keys=True, allow_nan=False), "sha256": _NO_DIGEST}
-    content = _in_order(save(_tensors(model), metadata))
-    if len(content) > LARGEST:
-        raise ParameterError(f"the model has {len(content)} bytes; a file holds at most {LARGEST}")
+    The content is read back before it replaces the file, so that what was saved can be loaded.
+    """
+    content = _written(model)
+    _check_same(model, content)
     digest = hashlib.sha256(content).hexdigest().encode()
     write_atomic(path, content.replace(b'"sha256":"' + _NO_DIGEST.encode(), b'"sha256":"' + digest, 1))
 
 
+def _written(model: FittedModel) -> bytes:
+    """The file's bytes, without their checksum."""
+    from safetensors.numpy import save
+
+    try:
+        model.checked()
+        manifest = _manifest(model)
+        tensors = _tensors(model)
+    except AsklessError:
+        raise
+    except Exception as error:  # a part is not what it should be
+        raise ParameterError("cannot_save", f"the model cannot be saved: {error}", name=None) from error
+    for name, part in manifest.items():
+        try:
+            json.dumps(part, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ParameterError("cannot_save", f"the model cannot be saved: {name}: {error}", name=name) from error
+    metadata = {"askless": json.dumps(manifest, sort_keys=True, allow_nan=False), "sha256": _NO_DIGEST}
+    content = _in_order(save(tensors, metadata))
+    if len(content) > LARGEST:
+        raise ParameterError(
+            "too_large",
+            f"the model has {len(content)} bytes; a model file holds at most {LARGEST}",
+            value=len(content),
+            high=LARGEST,
+        )
+    return content
+
+
+def _check_same(model: FittedModel, content: bytes) -> None:
+    """Refuse a model that would come back from the file's bytes as another one, or not at all."""
+    try:
+        again = _read(content)
+    except Exception as error:
+        raise ParameterError("cannot_save", f"the model could not be loaded again: {error}", name=None) from error
+    for name in ("encoder", "policy", "predictor", "costs", "stopping", "reference"):
+        other = _other_class(getattr(model, name), getattr(again, name), name)
+        if other is not None:
+            raise ParameterError("cannot_save", f"the model cannot be saved: {other}", name=name)
+    if _written(again) != content:
+        raise ParameterError("cannot_save", "the model would be loaded with other contents", name=None)
+
+
+def _other_class(before: Any, after: Any, name: str) -> str | None:
+    """Where an object differs in class from its copy; parts that are plain data have no class to differ in."""
+    if isinstance(before, _PLAIN) and isinstance(after, _PLAIN):
+        return None
+    if type(before) is not type(after):
+        return f"{name} is a {type(before).__name__}, which would be loaded as a {type(after).__name__}"
+    if isinstance(before, tuple | list):
+        parts = {f"{name}[{i}]": pair for i, pair in enumerate(zip(before, after, strict=True))}
+    else:
+        keys = [
+            key for key in inspect.signature(type(after)).parameters if hasattr(before, key) and hasattr(after, key)
+        ]
+        parts = {f"{name}.{key}": (getattr(before, key), getattr(after, key)) for key in keys}  # what it is made of
+    found = (_other_class(*pair, part) for part, pair in parts.items())
+    return next((other for other in found if other is not None), None)
+
+
 def read_model(path: str | os.PathLike[str]) -> FittedModel:
-    """The model in the file; anything that is not exactly what was written raises `ModelFileError`."""
+    """The model in the file; a file that holds anything else raises `ModelFileError`."""
     content = _verified(Path(path))
     try:
         return _read(content)
     except ModelFileError as error:
-        raise ModelFileError(f"{path}: {error}") from error
+        raise ModelFileError(error.code, f"{path}: {error}", **{**error.fields, "path": str(path)}) from error
     except Exception as error:  # whatever went wrong, the content is the reason
-        raise ModelFileError(f"{path} is not a model that this askless can read ({error!r})") from error
+        raise ModelFileError(
+            "unreadable_file",
+            f"{path} is not a model file that this version of askless can read ({error!r})",
+            path=str(path),
+        ) from error
 
 
 def _read(content: bytes) -> FittedModel:
     """The model that a file's bytes describe; all sorts of errors where they do not describe one."""
     from safetensors.numpy import load
 
-    text = _header(content)["__metadata__"]["askless"]
-    manifest = json.loads(text)
-    version = manifest["format"]
-    if version != FORMAT_VERSION:
-        raise ModelFileError(
-            f"the format has version {version}; this askless reads version {FORMAT_VERSION}: update askless"
-        )
+    manifest = _up_to_date(json.loads(_header(content)["__metadata__"]["askless"]))
     tensors = load(content)
     policy, predictor = (_part(tensors, prefix) for prefix in ("policy.", "predictor."))
     model = FittedModel(
@@ -89,12 +153,60 @@ def _read(content: bytes) -> FittedModel:
         reference=_stored_rows(tensors),
         descriptions=manifest.get("descriptions", {}),
     ).checked()
-    if (
-        json.dumps(_manifest(model), sort_keys=True, allow_nan=False) != text
-        or _tensors(model).keys() != tensors.keys()
-    ):
-        raise ValueError("the file holds more or other things than its model")
+    unused = _unused(manifest, json.loads(json.dumps(_manifest(model), allow_nan=False)), "the manifest")
+    if unused is not None:
+        raise ValueError(f"{unused} is not part of the model")
+    if extra := sorted(tensors.keys() - _tensors(model).keys()):
+        raise ValueError(f"the tensors {extra} are not part of the model")
     return model
+
+
+def _up_to_date(manifest: Any) -> Any:
+    """The manifest as the present version would write it."""
+    version = manifest["format"]
+    if type(version) is not int or version < 1:
+        raise ValueError(f"the format version is {version!r}")
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            "newer_format",
+            f"the file has format version {version}; this version of askless reads up to {FORMAT_VERSION}: "
+            "update askless",
+            version=version,
+            supported=FORMAT_VERSION,
+        )
+    for older in range(version, FORMAT_VERSION):
+        _UPDATES[older](manifest)
+        manifest["format"] = older + 1
+    return manifest
+
+
+def _update_1(manifest: Any) -> None:
+    """Version 1 said of values whether a sigmoid squashed them, and had other names in the summary of `auto`."""
+    if manifest["policy"]["name"] == "NetValue" and manifest["policy"]["config"].pop("squashed") is not False:
+        raise ValueError("the policy was made by an early development version: fit the model again")
+    summary = manifest["summary"]
+    for old, new in (("chosen", "method"), ("validation_losses", "losses"), ("why", "explanation")):
+        if old in summary:
+            summary[new] = summary.pop(old)
+
+
+_UPDATES: dict[int, Callable[[Any], None]] = {1: _update_1}
+"""By version: what makes its manifest one of the next version, in place."""
+
+
+def _unused(read: Any, known: Any, name: str) -> str | None:
+    """The first place in what was read that the model, written again, would not have in the same way."""
+    if isinstance(read, dict) and isinstance(known, dict):
+        for key, value in read.items():
+            if key not in known:
+                return f"{name}: {key!r}"
+            if (found := _unused(value, known[key], f"{name}: {key!r}")) is not None:
+                return found
+        return None
+    if isinstance(read, list) and isinstance(known, list) and len(read) == len(known):
+        pairs = enumerate(zip(read, known, strict=True))
+        return next((found for i, pair in pairs if (found := _unused(*pair, f"{name}: {i}")) is not None), None)
+    return None if type(read) is type(known) and read == known else name
 
 
 def _manifest(model: FittedModel) -> dict[str, Any]:
@@ -110,7 +222,7 @@ def _manifest(model: FittedModel) -> dict[str, Any]:
         "missing": model.missing,
         "stopping": [rule_to_json(rule) for rule in model.stopping],
         "settings": model.settings,
-        "summary": model.summary,
+        "summary": {key: part for key, part in model.summary.items() if key not in NOT_STORED},
         "image_shape": model.image_shape,
     }
     if model.costs is not None:
@@ -146,24 +258,32 @@ def _trunk(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _verified(path: Path) -> bytes:
-    """The file's bytes, if they are those that were written."""
+    """The file's bytes, if they match their checksum."""
     try:
         if not path.is_file():
-            raise ModelFileError(f"{path} is a folder" if path.is_dir() else f"there is no file {path}")
-        if path.stat().st_size > LARGEST:
-            raise ModelFileError(f"{path} is too large to be a model file")
+            told = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
+            raise ModelFileError("wrong_file" if path.is_dir() else "file_not_found", told, path=str(path))
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise ModelFileError(
+                "too_large", f"{path} is too large to be a model file", path=str(path), value=size, high=LARGEST
+            )
         content = path.read_bytes()
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be read ({error.strerror})") from error
+        raise ModelFileError(
+            "unreadable_file", f"{path} cannot be read ({error.strerror})", path=str(path)
+        ) from error
     length = int.from_bytes(content[:8], "little")
     stamp = _DIGEST.search(content, 8, 8 + length) if len(content) >= 8 and 8 + length <= len(content) else None
     if stamp is None:
-        raise ModelFileError(f"{path} is not an askless model file")
+        raise ModelFileError("wrong_file", f"{path} is not an askless model file", path=str(path))
     digest = hashlib.sha256(content[: stamp.start(1)])
     digest.update(_NO_DIGEST.encode())
     digest.update(content[stamp.end(1) :])
     if not hmac.compare_digest(digest.hexdigest().encode(), stamp.group(1)):
-        raise ModelFileError(f"{path} is damaged: its content does not match its checksum")
+        raise ModelFileError(
+            "damaged_file", f"{path} is damaged: its content does not match its checksum", path=str(path)
+        )
     return content
 
 
@@ -184,9 +304,17 @@ def _in_order(content: bytes) -> bytes:
 def _described(module: Any, part: Any) -> dict[str, Any]:
     name = type(part).__name__
     if getattr(module, name, None) is not type(part):
-        raise ParameterError(f"{name} cannot be saved: a file holds what {module.__name__} exports")
+        raise ParameterError(
+            "cannot_save",
+            f"{name} cannot be saved: a model file holds only classes that {module.__name__} exports",
+            name=name,
+        )
     if not hasattr(part, "config"):
-        raise ParameterError(f"{name} cannot be saved: a file holds no functions; give it to rollout and interview")
+        raise ParameterError(
+            "cannot_save",
+            f"{name} cannot be saved: a model file holds no functions; pass it to rollout and interview instead",
+            name=name,
+        )
     return {"name": name, "config": part.config()}
 
 
@@ -211,7 +339,9 @@ def _stored_rows(tensors: dict[str, np.ndarray]) -> Reference | None:
 def _found(module: Any, name: str) -> Any:
     """The class called `name`, among those the module exports."""
     if name not in module.__all__ or not isinstance(getattr(module, name), type):
-        raise ModelFileError(f"the model needs {name!r}, which this askless does not have: update askless")
+        raise ModelFileError(
+            "unreadable_file", f"the model needs {name!r}, which this version of askless does not have", name=name
+        )
     return getattr(module, name)
 
 
@@ -220,6 +350,9 @@ def _plain(label: Any) -> Any:
     value = label.item() if isinstance(label, np.generic) else label
     if not isinstance(value, (str, int, float, bool)):
         raise ParameterError(
-            f"the class label {label!r} is a {type(label).__name__}; a file holds text and numbers only"
+            "cannot_save",
+            f"the class label {label!r} is a {type(label).__name__}; a model file holds text and numbers only",
+            name="classes",
+            label=label,
         )
     return value

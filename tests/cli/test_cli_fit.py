@@ -11,7 +11,6 @@ import pytest
 from safetensors import safe_open
 
 from askless import load
-from askless.cli.outcome import reason_for_method
 from askless.cli.parser import UsageError
 from askless.cli.remarks import remarks
 from askless.cli.scores import Scores, leaking_features
@@ -473,13 +472,9 @@ def test_the_end_sums_the_fit_up(run, table, tmp_path):
     assert result.out.splitlines()[-2].startswith("first question: ")
 
 
-@pytest.mark.parametrize(
-    ("summary", "shown"),
-    [
-        ({}, None),
-        ({"chosen": "greedy", "why": "lowest loss"}, "kept greedy: lowest loss"),
-        ({"explanation": "kept a fixed order", "why": "lowest loss"}, "kept a fixed order"),
-    ],
-)
-def test_the_reason_for_the_method(summary, shown):
-    assert reason_for_method(summary) == shown
+def test_the_method_that_auto_kept_is_explained(run, table, tmp_path):
+    words = ["fit", table, "--target", "ill", "--drop", "score", "grade", "--budget", 2, *QUICK]
+    shown = run(*words, "-o", tmp_path / "m.askless").out.splitlines()
+    assert load(tmp_path / "m.askless").model_.summary["explanation"] in shown
+    assert [line for line in shown if line.startswith("kept ") and "no better" in line]
+    assert "kept " not in run(*words, "--method", "greedy", "-o", tmp_path / "greedy.askless").out

@@ -12,7 +12,7 @@ from askless.methods import CmiPvae
 from askless.methods.cmi_pvae.learner import BETA, DRAWS, LEAST_SD, VaeLearner, VaeModule
 from askless.methods.representatives import representatives
 from askless.models import AnswerBook, Heads
-from askless.training.progress import Silent
+from askless.training import Progress
 
 LATENT = 3
 
@@ -115,7 +115,7 @@ class Killed(Exception):
     pass
 
 
-class Kill(Silent):
+class Kill(Progress):
     """Kills a fit after some epochs of a phase."""
 
     def __init__(self, phase, epoch):
@@ -135,10 +135,10 @@ def test_a_fit_that_was_killed_goes_on(make_problem, tmp_path, at):
         CmiPvae(epochs=4, vae_epochs=4, hidden=(8,), vae_hidden=(8,), batch_size=16),
         tmp_path / "checkpoint",
     )
-    undisturbed = method.fit(problem, seed=0, progress=Silent())
+    undisturbed = method.fit(problem, seed=0, progress=Progress())
     with pytest.raises(Killed):
         method.fit(problem, seed=0, progress=Kill(*at), checkpoint=file)
-    resumed = method.fit(problem, seed=0, progress=Silent(), checkpoint=file)
+    resumed = method.fit(problem, seed=0, progress=Progress(), checkpoint=file)
     assert resumed.history == undisturbed.history
     expected = undisturbed.policy.arrays()
     assert all(np.array_equal(array, expected[name]) for name, array in resumed.policy.arrays().items())

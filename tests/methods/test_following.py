@@ -11,7 +11,7 @@ from askless.methods.greedy import fitting
 from askless.methods.greedy.expected import ExpectedLearner
 from askless.methods.greedy.following import FollowingLearner
 from askless.nn import GumbelBank
-from askless.training.progress import Silent
+from askless.training import Progress
 from tests.methods.given_rows import chains_of, problem_of
 
 SHORT = {"hidden": (16,), "epochs": 3, "pretrain_epochs": 2, "polish": False}
@@ -30,8 +30,8 @@ def losses(fitted, phase):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_policy_stays_and_the_predictor_gets_better(problem, shared):
-    before = Greedy(**SHORT, shared=shared).fit(problem, seed=0, progress=Silent())
-    after = Greedy(**SHORT, shared=shared, predictor_epochs=30).fit(problem, seed=0, progress=Silent())
+    before = Greedy(**SHORT, shared=shared).fit(problem, seed=0, progress=Progress())
+    after = Greedy(**SHORT, shared=shared, predictor_epochs=30).fit(problem, seed=0, progress=Progress())
     for name, weights in before.policy.arrays().items():
         np.testing.assert_array_equal(after.policy.arrays()[name], weights)
     changed = [
@@ -68,7 +68,7 @@ def test_states_go_on_by_the_policy_s_choice(problem, make_module):
 
 def test_a_worse_end_is_not_kept(problem, monkeypatch):
     """What is returned is the best of all phases, also if the last one makes everything worse."""
-    before = Greedy(**SHORT).fit(problem, seed=0, progress=Silent())
+    before = Greedy(**SHORT).fit(problem, seed=0, progress=Progress())
 
     def wild(*parts, **more):
         phase = one_phase(*parts, **more)
@@ -76,7 +76,7 @@ def test_a_worse_end_is_not_kept(problem, monkeypatch):
 
     one_phase = fitting._one_phase
     monkeypatch.setattr(fitting, "_one_phase", wild)
-    after = Greedy(**SHORT, predictor_epochs=3).fit(problem, seed=0, progress=Silent())
+    after = Greedy(**SHORT, predictor_epochs=3).fit(problem, seed=0, progress=Progress())
     assert min(losses(after, "predictor")) > min(losses(after, "policy"))
     for part in ("policy", "predictor"):
         for name, weights in getattr(before, part).arrays().items():

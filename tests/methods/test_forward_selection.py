@@ -8,8 +8,7 @@ from sklearn.metrics import log_loss, mean_squared_error
 from askless.core import Cases, Feature, Part, Schema
 from askless.methods import ForwardSelection, forward_selection
 from askless.methods.forward_selection import _Trees
-from askless.training import Checkpoint, Problem
-from askless.training.progress import Silent
+from askless.training import Checkpoint, Problem, Progress
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, max_features=3):
@@ -23,7 +22,7 @@ def problem_of(schema, x, y, *, task="classification", present=None, max_feature
 
 def order(problem, checkpoint=None, progress=None, **settings):
     method = ForwardSelection(**{"iterations": 5, **settings})
-    scores, history = method._scores(problem, 0, progress or Silent(), checkpoint)
+    scores, history = method._scores(problem, 0, progress or Progress(), checkpoint)
     return np.argsort(-scores, kind="stable").tolist(), history
 
 
@@ -166,7 +165,7 @@ def test_a_budget_of_everything(table_of_losses):
 
 
 def test_progress_counts_every_fit(table_of_losses):
-    class Told:
+    class Told(Progress):
         def start(self, total):
             self.total, self.done = total, []
 
@@ -183,7 +182,7 @@ class Killed(Exception):
 
 
 def test_a_fit_that_was_killed_goes_on(table_of_losses, tmp_path):
-    class Kill(Silent):
+    class Kill(Progress):
         def epoch(self, done, phase, row):
             if done == 14:  # in the third step
                 raise Killed

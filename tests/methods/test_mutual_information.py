@@ -8,11 +8,12 @@ from sklearn.metrics import mutual_info_score
 
 from askless import DynamicClassifier
 from askless.core import Cases, Feature, Part, Schema
+from askless.exceptions import ParameterError
 from askless.methods import MutualInformation
 from askless.methods.mutual_information import equal_frequency_bins, estimated_information
 from askless.theory import decision_tree, gaussian_chain, noisy_tests, noisy_xor, panels
-from askless.training import Problem
-from askless.training.progress import Silent
+from askless.training import Problem, Progress
+from tests.coded import raises
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, missing="skip"):
@@ -23,7 +24,7 @@ def problem_of(schema, x, y, *, task="classification", present=None, missing="sk
 
 
 def scores(problem, **settings):
-    return MutualInformation(**settings)._scores(problem, 0, Silent(), None)[0]
+    return MutualInformation(**settings)._scores(problem, 0, Progress(), None)[0]
 
 
 def numbers(count):
@@ -169,13 +170,13 @@ def test_asks_in_that_order():
     y = rng.integers(0, 2, 400)
     x = rng.normal(size=(400, 4)) + y[:, None] * np.array([0.0, 0.7, 3.0, 1.5])
     method = MutualInformation(epochs=1, hidden=(4,))
-    fitted = method.fit(problem_of(numbers(4), x, y), seed=0, progress=Silent())
+    fitted = method.fit(problem_of(numbers(4), x, y), seed=0, progress=Progress())
     assert fitted.policy.scores.argsort()[::-1].tolist() == [2, 3, 1, 0]
 
 
 def test_bins_are_checked():
-    with pytest.raises(ValueError, match="bins is 1; it must be an integer from 2 to 1000"):
-        MutualInformation(bins=1).fit(None, seed=0, progress=Silent())
+    with raises(ParameterError, "out_of_range", name="bins", value=1, low=2, high=1000):
+        MutualInformation(bins=1).fit(None, seed=0, progress=Progress())
 
 
 def test_a_feature_that_is_nearly_always_missing_does_not_win_by_chance():

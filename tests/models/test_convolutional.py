@@ -74,13 +74,6 @@ def test_arrays_that_do_not_fit_are_refused(parts, name, spoil, message):
         NetPolicy.build(config, arrays | {name: spoil(arrays[name])})
 
 
-def test_a_file_that_does_not_name_the_kernel_means_three(parts):
-    config, arrays = parts
-    older = {name: value for name, value in config["network"].items() if name != "kernel"}
-    assert len(older) < len(config["network"])
-    assert NetPolicy.build({"network": older}, arrays).config() == config
-
-
 def test_configurations_that_do_not_fit_are_refused(parts):
     config, arrays = parts
     for wrong, message in (

@@ -162,8 +162,6 @@ def test_a_policy_and_a_predictor_that_do_not_fit_their_network_are_refused():
         NetPredictor.build(config, {**arrays, "prior": np.zeros(3)})
     with pytest.raises(ValueError, match=r"a prior of \(2,\)"):  # two outputs are classes
         NetPredictor.build({**config, "classes": False}, {**arrays, "prior": np.zeros(2)})
-    with pytest.raises(ValueError, match="earlier version"):
-        NetPredictor.build(config, {**arrays, "prior": np.zeros(2), "spread_weight": np.zeros(5)})
     for weights, limits in ((np.zeros(4), np.zeros(2)), (np.zeros(5), np.zeros(1)), (np.zeros(5), np.array([1, 0]))):
         spread = {"log_variance": weights, "log_variance_limits": limits}
         with pytest.raises(ValueError, match="the log variance"):

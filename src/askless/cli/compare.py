@@ -125,6 +125,8 @@ def _fit(estimator: Any, X: pd.DataFrame, y: pd.Series, checkpoint: Path) -> Non
     """Fit. A checkpoint of another demo is overwritten."""
     try:
         estimator.fit(X, y, checkpoint=checkpoint)
-    except CheckpointError:
+    except CheckpointError as error:
+        if error.code not in ("damaged_file", "other_fit"):
+            raise
         checkpoint.unlink()
         estimator.fit(X, y, checkpoint=checkpoint)

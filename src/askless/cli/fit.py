@@ -141,7 +141,7 @@ def run(args: argparse.Namespace) -> None:
     inputs = (args.data, args.validation, args.costs, args.groups, args.panels, args.precedence, args.features)
     import pandas as pd
 
-    from askless.cli.outcome import Clock, reason_for_method
+    from askless.cli.outcome import Clock
 
     output = check_writable(args.output, inputs=inputs)
     if output.suffix.lower() in (".csv", ".gz", ".parquet", ".json"):
@@ -168,8 +168,8 @@ def run(args: argparse.Namespace) -> None:
     remove(checkpoint)
     clock.stop("training")
     say(console, f"trained on {count(len(train), 'row')}; saved {output}")
-    if (reason := reason_for_method(job.estimator.model_.summary)) is not None:
-        say(console, reason)
+    if args.method == "auto" and (explanation := job.estimator.model_.summary.get("explanation")) is not None:
+        say(console, explanation)
     outcome = _report(console, job, train, test, args)
     clock.stop("scoring")
     say(console, f"{outcome or ''}time: {clock}", style="bold")

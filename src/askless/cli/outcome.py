@@ -1,10 +1,9 @@
-"""The summary of a fit: the method that was kept, and one line with score, first question and time."""
+"""The last line of a fit: score, first question and time."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from askless.cli.scores import Scores
     from askless.core import Trajectory
 
-__all__ = ["Clock", "in_a_few_words", "reason_for_method"]
+__all__ = ["Clock", "in_a_few_words"]
 
 
 class Clock:
@@ -32,13 +31,6 @@ class Clock:
         """For example: 12 s (reading 1 s, training 10 s, scoring 1 s)."""
         steps = ", ".join(f"{step} {seconds:.0f} s" for step, seconds in self._steps.items())
         return f"{sum(self._steps.values()):.0f} s ({steps})"
-
-
-def reason_for_method(summary: Mapping[str, Any]) -> str | None:
-    """Which method was kept and why, if training tried several."""
-    if explanation := summary.get("explanation"):
-        return str(explanation)
-    return f"kept {summary['chosen']}: {summary['why']}" if "why" in summary else None
 
 
 def in_a_few_words(trajectory: Trajectory, scores: Scores | None) -> str:

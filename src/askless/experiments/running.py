@@ -192,8 +192,8 @@ def fit_task(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) ->
     )
     try:
         estimator.fit(*part(rows.train), validation=part(rows.valid), checkpoint=checkpoint)
-    except CheckpointError:  # damaged, or of other versions: of no use
-        if checkpoint is None:
+    except CheckpointError as error:  # damaged, or of other versions: of no use
+        if checkpoint is None or error.code not in ("damaged_file", "other_fit"):
             raise
         checkpoint.unlink()
         estimator.fit(*part(rows.train), validation=part(rows.valid), checkpoint=checkpoint)

@@ -30,6 +30,8 @@ class AllFeatures(StaticMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
+    kind = "control"
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         everything = replace(problem, max_features=len(problem.schema))
         fitted = super()._fit(everything, seed, progress, checkpoint)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from askless import models
-from askless.exceptions import ParameterError
-from askless.methods.base import Fitted, Method, find_method
+from askless.exceptions import AsklessWarning, ParameterError, TrainingError
+from askless.methods.base import Fitted, Method, find_method, method_name
 from askless.methods.networked import NetMethod
 from askless.methods.oracle_order import OracleOrder
 from askless.methods.settings import NETWORK, Names, Number
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import torch
 
     from askless.training import Checkpoint, Problem, Progress
@@ -43,6 +43,7 @@ class Auto(NetMethod):
         the default, of all methods that have such a setting, as for `Greedy`; else each has its own.
     """
 
+    kind = "dynamic"
     limits = NETWORK | {
         "methods": Names(),
         "pretrain_epochs": Number(0, whole=True, or_none=True),
@@ -57,14 +58,19 @@ class Auto(NetMethod):
         """Itself; refuses settings out of their limits, and methods that cannot be tried."""
         super().check()
         if not self.methods:
-            raise ParameterError("methods is empty; name at least one method to try")
+            raise ParameterError("required", "methods is empty; name at least one method to try", name="methods")
         for name in self.methods:
             method = find_method(name)
             if isinstance(method, Auto):
-                raise ParameterError("methods has 'auto', which is what tries them")
+                raise ParameterError(
+                    "invalid_choice", "methods contains 'auto', which cannot try itself", name="methods", value="auto"
+                )
             if isinstance(method, OracleOrder):
                 raise ParameterError(
-                    f"methods has {name!r}, which looks at the truth: it would win, and could not be used"
+                    "invalid_choice",
+                    f"methods contains {name!r}, which looks at the true values and cannot be used in an interview",
+                    name="methods",
+                    value=name,
                 )
             self._configured(name).check()
         return self
@@ -79,25 +85,40 @@ class Auto(NetMethod):
         """Only if all of the methods tried are: any of them may be chosen."""
         return all(find_method(name).informative for name in self.methods)
 
+    def work(self, problem: Problem) -> float:
+        """All methods together."""
+        return sum(self._configured(name).work(problem) for name in dict.fromkeys(self.methods))
+
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.training import finished
 
-        tried: dict[str, Fitted] = {}
-        losses: dict[str, float] = {}
-        for name in dict.fromkeys(self.methods):
-            attempt = _attempt(name, self._configured(name), problem, seed, progress, checkpoint)
-            tried[name], losses[name] = _opened(*finished(checkpoint, name, attempt))
-        best = min(losses, key=lambda name: (isnan(losses[name]), losses[name]))
-        if isnan(losses[best]):
-            raise ParameterError(
-                f"no loss of {', '.join(losses)} on validation rows is a number; lower the learning rate"
+        methods = {name: self._configured(name) for name in dict.fromkeys(self.methods)}
+        parts = progress.parts([method.work(problem) for method in methods.values()], list(methods))
+        tried: dict[str, tuple[Fitted, dict[str, Any]]] = {}
+        failed: dict[str, TrainingError] = {}
+        for (name, method), part in zip(methods.items(), parts, strict=True):
+            attempt = _attempt(method, problem, seed, part, checkpoint)
+            try:
+                tried[name] = _opened(*finished(checkpoint, name, attempt))
+            except TrainingError as error:
+                failed[name] = error
+        if not tried:
+            raise _all_failed(failed)
+        for name, why in failed.items():
+            warnings.warn(
+                AsklessWarning("method_failed", f"{name} is left out: {why}", **{**why.fields, "method": name}),
+                stacklevel=2,
             )
-        chosen = tried[best]
-        history = [row for fitted in tried.values() for row in fitted.history]
+        losses = {name: last["loss"] for name, (_, last) in tried.items()}
+        best = min(losses, key=lambda name: losses[name])
+        chosen = tried[best][0]
+        history = [row for fitted, _ in tried.values() for row in fitted.history]
         summary = chosen.summary | {
-            "chosen": best,
-            "validation_losses": _told(losses),
-            "why": _why(best, losses, problem),
+            "method": best,
+            "kind": methods[best].kind,
+            "losses": losses | dict.fromkeys(failed),
+            "seconds": {name: last["seconds"] for name, (_, last) in tried.items()},
+            "explanation": _explanation(best, losses, methods),
         }
         return Fitted(chosen.policy, chosen.predictor, history, summary, chosen.max_features)
 
@@ -110,18 +131,23 @@ class Auto(NetMethod):
 
 
 def _attempt(
-    name: str, method: Method, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
+    method: Method, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
 ) -> Callable[[], tuple[dict[str, torch.Tensor], list[dict[str, Any]]]]:
     """Fits a method, and puts what comes of it into tensors and rows of JSON, as a checkpoint keeps them."""
+    name = method_name(type(method))
 
     def fit() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
         import torch
 
-        from askless.training import validation_loss
+        from askless.training import diverged, validation_loss
         from askless.training.distributed import same_everywhere
 
-        fitted = method._fit(problem, seed, _Named(progress, name), checkpoint)
-        loss = torch.tensor(validation_loss(fitted.policy, fitted.predictor, problem), dtype=torch.float64)
+        begun = time.perf_counter()
+        fitted = method._fit(problem, seed, progress, checkpoint)
+        mine = torch.tensor(validation_loss(fitted.policy, fitted.predictor, problem), dtype=torch.float64)
+        loss = float(same_everywhere(mine))
+        if not isfinite(loss):
+            raise diverged(name, None, "the validation loss is not finite")
         parts: dict[str, Any] = {part: getattr(fitted, part) for part in PARTS}
         tensors = {
             f"{part}.{key}": torch.from_numpy(array.copy())
@@ -129,14 +155,19 @@ def _attempt(
             for key, array in model.arrays().items()
         }
         described = {part: {"name": type(model).__name__, "config": model.config()} for part, model in parts.items()}
-        last = {"loss": float(same_everywhere(loss)), "summary": fitted.summary, "max_features": fitted.max_features}
+        last = {
+            "loss": loss,
+            "summary": fitted.summary,
+            "max_features": fitted.max_features,
+            "seconds": round(time.perf_counter() - begun, 3),
+        }
         return tensors, [*({"method": name, **row} for row in fitted.history), described | last]
 
     return fit
 
 
-def _opened(tensors: dict[str, torch.Tensor], rows: list[dict[str, Any]]) -> tuple[Fitted, float]:
-    """What `_attempt` put together: the fitted method, and its validation loss."""
+def _opened(tensors: dict[str, torch.Tensor], rows: list[dict[str, Any]]) -> tuple[Fitted, dict[str, Any]]:
+    """What `_attempt` put together: the fitted method; its validation loss and its time."""
     *history, last = rows
 
     def built(part: str) -> Any:
@@ -144,32 +175,28 @@ def _opened(tensors: dict[str, torch.Tensor], rows: list[dict[str, Any]]) -> tup
         return getattr(models, last[part]["name"]).build(last[part]["config"], arrays)
 
     policy, predictor = (built(part) for part in PARTS)
-    return Fitted(policy, predictor, history, last["summary"], last["max_features"]), last["loss"]
+    return Fitted(policy, predictor, history, last["summary"], last["max_features"]), last
 
 
-def _told(losses: dict[str, float]) -> dict[str, float | None]:
-    """As a file can hold them."""
-    return {name: loss if isfinite(loss) else None for name, loss in losses.items()}
+def _all_failed(failed: dict[str, TrainingError]) -> TrainingError:
+    """The error where no method could be fitted: that of the first, with the names of all."""
+    first = next(iter(failed.values()))
+    message = f"all of {', '.join(failed)} failed; the first: {first}"
+    return TrainingError(first.code, message, **{**first.fields, "method": "auto", "methods": list(failed)})
 
 
-def _why(best: str, losses: dict[str, float], problem: Problem) -> str:
-    budgets = "budgets of money" if problem.priced else f"budgets 1 to {problem.max_features}"
-    others = ", ".join(f"{name} {loss:.4f}" for name, loss in losses.items() if name != best)
-    after = f"; {others}" if others else ""
-    return f"{best} has the lowest validation loss over {budgets}: {losses[best]:.4f}{after}"
-
-
-class _Named:
-    """Tells which method is being tried."""
-
-    def __init__(self, progress: Progress, name: str) -> None:
-        self._progress, self._name = progress, name
-
-    def resumed(self, path: Path) -> None:
-        self._progress.resumed(path)
-
-    def start(self, total: int) -> None:
-        self._progress.start(total)
-
-    def epoch(self, done: int, phase: str, row: dict[str, float | int | str]) -> None:
-        self._progress.epoch(done, f"{self._name}: {phase}", row)
+def _explanation(best: str, losses: dict[str, float], methods: dict[str, Method]) -> str:
+    """What was kept, and the best validation loss of the other kind beside its own."""
+    static = methods[best].kind != "dynamic"
+    others = {name: loss for name, loss in losses.items() if (methods[name].kind != "dynamic") != static}
+    kept = (
+        "a fixed order: everyone is asked the same questions" if static else f"{best}: questions chosen case by case"
+    )
+    if not others:
+        beside = {name: loss for name, loss in losses.items() if name != best}
+        compared = "".join(f"; {name} was no better ({loss:.4f})" for name, loss in beside.items())
+        return f"kept {kept}; validation loss {losses[best]:.4f}{compared}"
+    other = min(others.values())
+    if static:
+        return f"kept {kept}; choosing case by case was no better ({other:.4f} against {losses[best]:.4f})"
+    return f"kept {kept}; a fixed order was no better ({other:.4f} against {losses[best]:.4f})"

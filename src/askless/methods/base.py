@@ -6,16 +6,18 @@ import hashlib
 import json
 import os
 import re
+import time
 from abc import abstractmethod
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from askless import metrics
 from askless.core import Policy, Predictor
-from askless.exceptions import ParameterError
-from askless.hints import did_you_mean, listed
+from askless.exceptions import ParameterError, TrainingError
+from askless.hints import did_you_mean, listed, nearest
 from askless.methods.settings import Limits, check_settings
 from askless.version import __version__
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Fitted",
+    "Kind",
     "Method",
     "find_method",
     "list_methods",
@@ -32,6 +35,15 @@ __all__ = [
     "method_to_json",
     "plain_json",
 ]
+
+Kind = Literal["dynamic", "static", "control"]
+"""The answers decide what is asked next; one order for all cases; or no contender, but a bound or a baseline."""
+
+KINDS: dict[Kind, str] = {
+    "dynamic": "questions are chosen case by case",
+    "static": "a fixed order, everyone is asked the same questions",
+    "control": "a control for comparisons",
+}
 
 
 @dataclass(frozen=True)
@@ -50,19 +62,30 @@ class Method(BaseEstimator):  # type: ignore[misc]
 
     Hyperparameters are keyword arguments of `__init__`, stored as they are (scikit-learn's rule), so that
     `method=Greedy(hidden=(64,))` and `GridSearchCV` over `method__hidden` work. What they may be stands in the
-    table `limits`. A new method writes `_fit`.
+    table `limits`. A new method writes `_fit` and its `kind`.
     """
 
+    kind: ClassVar[Kind]
     limits: ClassVar[Limits] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete = not getattr(cls._fit, "__isabstractmethod__", False)
+        if complete and getattr(cls, "kind", None) not in get_args(Kind):
+            raise TypeError(f"the method {cls.__name__} must set `kind` to one of {get_args(Kind)}")
 
     def fit(
         self, problem: Problem, *, seed: int, progress: Progress, checkpoint: str | os.PathLike[str] | None = None
     ) -> Fitted:
         """Learn from `problem`; the same seed gives the same result."""
         self.check()
+        name = method_name(type(self))
         if self.needs_images and problem.schema.grid is None:
             raise ParameterError(
-                f"{self!r} is for images, arrays of shape (n, height, width[, channels]); this is a table"
+                "not_supported",
+                f"{self!r} is for images, arrays of shape (n, height, width[, channels]); this is a table",
+                name="method",
+                value=name,
             )
         from askless.training import Checkpoint, expect_same
 
@@ -70,7 +93,28 @@ class Method(BaseEstimator):  # type: ignore[misc]
         kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(problem, seed))
         if kept is not None and kept.begun():
             progress.resumed(kept.path)
-        return self._fit(problem, seed, progress, kept)
+        begun = time.perf_counter()
+        try:
+            fitted = self._fit(problem, seed, progress, kept)
+        except TrainingError as error:
+            error.fields.setdefault("method", name)
+            raise
+        seconds = {name: round(time.perf_counter() - begun, 3)}
+        summary = {
+            "method": name,
+            "kind": self.kind,
+            "losses": {},
+            "seconds": seconds,
+            "explanation": f"used {name}: {KINDS[self.kind]}",
+        }
+        fitted = replace(fitted, summary=summary | fitted.summary)
+        if progress.shown:
+            progress.ended(_last_line(fitted, problem))
+        return fitted
+
+    def work(self, problem: Problem) -> float:
+        """The expected time of a fit, in trainings of one predictor; only the progress bar needs it."""
+        return 1.0
 
     def check(self) -> Self:
         """Itself; refuses the first setting that is out of its limits."""
@@ -114,6 +158,27 @@ class Method(BaseEstimator):  # type: ignore[misc]
         return digest.hexdigest()
 
 
+def _last_line(fitted: Fitted, problem: Problem) -> str:
+    """What was kept, how good it is, what it asks first, and what took how long."""
+    from askless.training import validation_rollout
+
+    if fitted.max_features is not None:
+        problem = replace(problem, max_features=fitted.max_features)
+    trajectory = validation_rollout(fitted.policy, fitted.predictor, problem)
+    _, y = problem.validation_sample
+    metric = metrics.usual_metric(problem.task)
+    try:
+        score = f"{metric.__name__} {metric(y, trajectory.predictions[:, -1]):.4f} on validation rows"
+    except ValueError:  # AUROC of one class
+        score = "no score on validation rows"
+    asked = trajectory.order[:, 0] if trajectory.order.shape[1] else np.array([], dtype=np.int64)
+    asked = asked[asked >= 0]
+    first = f", asks {problem.schema.names[np.bincount(asked).argmax()]!r} first" if len(asked) else ""
+    seconds = ", ".join(f"{name} {took:.1f} s" for name, took in fitted.summary["seconds"].items())
+    questions = f"{problem.max_features} question{'s' if problem.max_features > 1 else ''}"
+    return f"kept {fitted.summary['method']}: {score} with {questions}{first}; {seconds}"
+
+
 def method_name(method: type[Method]) -> str:
     """`FixedOrder` is called `fixed_order`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", method.__name__).lower()
@@ -133,11 +198,22 @@ def find_method(method: str | Method) -> Method:
     if isinstance(method, Method):
         return method
     if isinstance(method, type):
-        raise ParameterError(f"method is the class {method.__name__}; give an object of it, {method.__name__}()")
+        raise ParameterError(
+            "wrong_type",
+            f"method is the class {method.__name__}; give an instance, {method.__name__}()",
+            name="method",
+            value=method.__name__,
+        )
     known = list_methods()
     if method not in known:
         hint = did_you_mean(method, known)
-        raise ParameterError(f"there is no method {method!r}{hint}; there are {listed(sorted(known), len(known))}")
+        raise ParameterError(
+            "unknown_name",
+            f"there is no method {method!r}{hint}; the methods are {listed(sorted(known), len(known))}",
+            name=method,
+            nearest=nearest(method, known),
+            choices=sorted(known),
+        )
     return known[method]()
 
 
@@ -155,7 +231,9 @@ def plain_json(settings: dict[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise ParameterError(f"a setting is {value!r}, which a model file cannot hold")
+    raise ParameterError(
+        "cannot_save", f"a setting is {value!r}; a model file holds only text, numbers, lists and dicts", value=value
+    )
 
 
 def method_from_json(data: dict[str, Any]) -> Method | str:

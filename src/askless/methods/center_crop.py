@@ -29,6 +29,8 @@ class CenterCrop(StaticMethod):
         `Greedy`.
     """
 
+    kind = "control"
+
     @property
     def needs_images(self) -> bool:
         """It does."""

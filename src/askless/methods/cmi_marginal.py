@@ -34,6 +34,7 @@ class CmiMarginal(NetMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
+    kind = "dynamic"
     limits = DENSE | {"atoms": Number(2, whole=True)}
 
     atoms: int = 12

@@ -31,6 +31,7 @@ class FixedOrder(StaticMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
+    kind = "control"
     limits = NETWORK | {"order": Names()}
 
     order: Sequence[str] | None = None
@@ -38,7 +39,7 @@ class FixedOrder(StaticMethod):
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
         given = [problem.schema.index(name) for name in (() if self.order is None else self.order)]
         if len(set(given)) < len(given):
-            raise ParameterError("the order names a feature twice")
+            raise ParameterError("duplicate_name", "the order names a feature twice", name="order")
         place = np.arange(len(problem.schema), dtype=np.float64) + len(given)
         place[given] = np.arange(len(given))
         return ranked(-place, problem, [])

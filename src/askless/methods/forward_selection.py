@@ -23,6 +23,7 @@ __all__ = ["ForwardSelection"]
 ROWS = 1 << 13  # of training, at most, that a model learns from
 LEAVES, BINS, LEARNING_RATE = 4, 64, 0.2  # of the trees: small ones, for features one by one overfit soon
 SMALLEST = 1e-7  # a probability below this counts as this
+FIT_WORK = 5e-4  # expected time of one iteration of boosting, in trainings of one predictor
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -52,16 +53,29 @@ class ForwardSelection(RankingMethod):
     iterations: int = 30
     candidates: int | None = 64
 
+    def _order_work(self, problem: Problem) -> float:
+        trees = problem.n_classes if problem.n_classes > 2 else 1
+        return FIT_WORK * trees * self.iterations * sum(self._fits(problem))
+
+    def _fits(self, problem: Problem) -> list[int]:
+        """How many models each step fits."""
+        features = len(problem.schema)
+        return [features, *(self._again(problem) - step for step in range(1, problem.max_features))]
+
+    def _again(self, problem: Problem) -> int:
+        """How many features are tried after the first step."""
+        features = len(problem.schema)
+        return features if self.candidates is None else min(max(self.candidates, problem.max_features), features)
+
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-        from askless.training import finished, gain_per_price, static_rates
+        from askless.training import diverged, finished, gain_per_price, static_rates
 
         features, steps = len(problem.schema), problem.max_features
-        again = features if self.candidates is None else min(max(self.candidates, steps), features)
-        fits = [features, *(again - step for step in range(1, steps))]  # in each step
+        again, fits = self._again(problem), self._fits(problem)
         trees = _Trees(problem, self.iterations, seed)
         now = trees.loss_of_nothing() if problem.priced else 0.0
         chosen: list[int] = []
@@ -75,6 +89,8 @@ class ForwardSelection(RankingMethod):
                 attempt = partial(_step, trees, chosen, candidates, told)
                 result, rows = finished(checkpoint, f"step {step + 1}", attempt)
                 losses = result["losses"].numpy()
+                if not np.isfinite(losses).all():
+                    raise diverged("forward selection", step + 1, "a validation loss is not finite")
                 gain = gain_per_price(now - losses, static_rates(problem, chosen)[candidates])
                 order = np.argsort(-gain if problem.priced else losses, kind="stable")
                 now, ranked = losses[order[0]], [candidates[j] for j in order]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,11 @@ __all__ = ["Additive", "ImportanceMethod"]
 class ImportanceMethod(RankingMethod):
     """Trains one network on all features and ranks them by what they mean to it; a new one writes `_importance`."""
 
+    importance_work: ClassVar[float] = 0.3  # expected time of `_importance`, in trainings of one predictor
+
+    def _order_work(self, problem: Problem) -> float:
+        return 1.0 + self.importance_work
+
     @abstractmethod
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
         """(features,) how much each matters to the trained network; called in one thread."""
@@ -38,14 +43,15 @@ class ImportanceMethod(RankingMethod):
         from askless.training import full_sets, one_thread, train_predictor
 
         self._check(problem)
+        training, importance = progress.parts([1.0, self.importance_work])
         # Dense layers, whatever the later predictor is made of: what features mean is read off them.
         dense = replace(self.net, network="mlp")
         module, history = train_predictor(
-            problem, full_sets, dense, seed=seed, progress=progress, checkpoint=checkpoint, name="all features"
+            problem, full_sets, dense, seed=seed, progress=training, checkpoint=checkpoint, name="all features"
         )
         assert isinstance(module, MaskedMLP)
         with one_thread():
-            return self._importance(module, problem, seed, progress), history
+            return self._importance(module, problem, seed, importance), history
 
 
 @dataclass(frozen=True)

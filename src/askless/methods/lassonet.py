@@ -37,7 +37,7 @@ class Lassonet(RankingMethod):
     The method of Lemhadri, Ruan, Abraham and Tibshirani, "LassoNet: A Neural Network with Feature Sparsity" (2021),
     through their package `lassonet`. A linear connection beside the network bounds what the network may use of each
     feature; a lasso penalty on it grows until every feature has left, and the last to leave is asked first. Choose it
-    where a mostly linear model fits. It needs `pip install 'askless[baselines]'`.
+    where a mostly linear model fits. It needs the package `lassonet`.
 
     Parameters
     ----------
@@ -72,6 +72,9 @@ class Lassonet(RankingMethod):
     stage_epochs: int = 20
     path_learning_rate: float = 3e-3
     rows: int = 10_000
+
+    def _order_work(self, problem: Problem) -> float:
+        return 10.0
 
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None

@@ -46,6 +46,9 @@ class MutualInformation(RankingMethod):
     bins: int = 16
     bias_correction: bool = True
 
+    def _order_work(self, problem: Problem) -> float:
+        return 0.1
+
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:

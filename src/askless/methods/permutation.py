@@ -53,7 +53,13 @@ class Permutation(ImportanceMethod):
             return metrics.auroc if len(np.unique(problem.y_valid)) > 1 else metrics.log_loss
         chosen = metrics.metric(self.metric)
         if chosen.task != problem.task:
-            raise ParameterError(f"metric is {self.metric!r}, which is for a {chosen.task}; this is a {problem.task}")
+            raise ParameterError(
+                "invalid_choice",
+                f"metric is {self.metric!r}, which is for a {chosen.task}; this is a {problem.task}",
+                name="metric",
+                value=self.metric,
+                expected=problem.task,
+            )
         return chosen
 
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:

@@ -51,6 +51,8 @@ class Sage(ImportanceMethod):
         "orders": Number(1, whole=True),
     }
 
+    importance_work = 6.0
+
     imputer: Literal["marginal", "zero"] = "marginal"
     samples: int = 128
     threshold: float = 0.025

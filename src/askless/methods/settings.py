@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from askless.exceptions import ParameterError
+from askless.hints import did_you_mean, nearest
 
 __all__ = [
     "DENSE",
     "NETWORK",
+    "RUNNING",
     "Choice",
     "Flag",
     "Layers",
@@ -122,9 +124,27 @@ Limits = dict[str, Choice | Flag | Layers | Names | Number | Pair | Text]
 def check_settings(limits: Limits, settings: Mapping[str, Any]) -> None:
     """Refuse the first setting that is out of its limits."""
     for name, limit in limits.items():
-        problem = limit.problem(settings[name])
-        if problem is not None:
-            raise ParameterError(f"{name} is {settings[name]!r}; it must be {problem}")
+        value = settings[name]
+        expected = limit.problem(value)
+        if expected is None:
+            continue
+        message = f"{name} must be {expected}, not {value!r}"
+        if isinstance(limit, Choice):
+            near = nearest(value, limit.words)
+            raise ParameterError(
+                "invalid_choice",
+                message + did_you_mean(value, limit.words),
+                name=name,
+                value=value,
+                choices=list(limit.words),
+                nearest=near,
+            )
+        whole = isinstance(limit, Number) and limit.whole
+        number = isinstance(value, Integral if whole else Real) and not isinstance(value, (bool, np.bool_))
+        several = isinstance(limit, (Layers, Pair)) and isinstance(value, Sequence) and not isinstance(value, str)
+        code = "out_of_range" if several or (number and isinstance(limit, Number)) else "wrong_type"
+        bounds = {"low": limit.low, "high": limit.high} if isinstance(limit, Number) else {}
+        raise ParameterError(code, message, name=name, value=value, expected=expected, **bounds)
 
 
 NETWORK: Limits = {
@@ -138,6 +158,12 @@ NETWORK: Limits = {
     "augment": Choice(("none", "crops", "crops+flips", "tilts", "late_tilts")),
 }
 """The settings that every method with a network has."""
+
+RUNNING: Limits = {
+    "device": Choice(("cpu", "cuda", "mps", "auto")),
+    "n_threads": Number(1, whole=True, or_none=True),
+}
+"""Where and how an estimator trains."""
 
 DENSE: Limits = NETWORK | {"network": Choice(("mlp",))}
 """The same, of methods that take dense layers apart, or imagine answers column by column."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from askless.core import Policy
-from askless.methods.base import Fitted
+from askless.methods.base import Fitted, Kind
 from askless.methods.networked import NetMethod
 from askless.models import Ranking
 
@@ -31,17 +31,28 @@ class Order(NamedTuple):
 class StaticMethod(NetMethod):
     """Finds an order, then trains one predictor for all the sets that the order leads to."""
 
+    kind: ClassVar[Kind] = "static"
+
+    def work(self, problem: Problem) -> float:
+        """Finding the order, and training a predictor for it."""
+        return 1.0 + self._order_work(problem)
+
+    def _order_work(self, problem: Problem) -> float:
+        """The expected time of finding the order, in trainings of one predictor."""
+        return 0.0
+
     @abstractmethod
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order: ...
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.training import calibrated, exported_predictor, paid_sets, train_predictor, training_summary
 
-        policy, sampler, history = self._order(problem, seed, progress, checkpoint)
+        ordering, training = progress.parts([self._order_work(problem), 1.0])
+        policy, sampler, history = self._order(problem, seed, ordering, checkpoint)
         if problem.priced:
             sampler = paid_sets(sampler, problem)
         module, trained = train_predictor(
-            problem, sampler, self.net, seed=seed, progress=progress, checkpoint=checkpoint
+            problem, sampler, self.net, seed=seed, progress=training, checkpoint=checkpoint
         )
         predictor = calibrated(exported_predictor(module, problem), policy, problem)
         return Fitted(policy, predictor, history + trained, training_summary(trained))
@@ -50,6 +61,9 @@ class StaticMethod(NetMethod):
 @dataclass(eq=False, repr=False, kw_only=True)
 class RankingMethod(StaticMethod):
     """Ranks the features by scores; a new one writes `_scores`."""
+
+    def _order_work(self, problem: Problem) -> float:
+        return 1.0
 
     @abstractmethod
     def _scores(
@@ -63,10 +77,12 @@ class RankingMethod(StaticMethod):
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
         import torch
 
-        from askless.training import finished
+        from askless.training import diverged, finished
 
         def rank() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
             scores, history = self._scores(problem, seed, progress, checkpoint)
+            if not np.isfinite(scores).all():
+                raise diverged("ranking", None, "the scores of the features are not finite")
             return {"scores": torch.from_numpy(np.asarray(scores, dtype=np.float64))}, history
 
         result, history = finished(checkpoint, "ranking", rank)

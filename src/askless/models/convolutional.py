@@ -123,8 +123,7 @@ class ConvTrunk:
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConvTrunk:
         """The trunk that `config` and `arrays` came from."""
         grid = Grid(**config["grid"])
-        kernel = config.get("kernel", 3)  # which files from before there were others do not say
-        stem, width = _built(arrays, "stem", grid.channels + 1, kernel, config["stem"])
+        stem, width = _built(arrays, "stem", grid.channels + 1, config["kernel"], config["stem"])
         blocks = []
         for i, (stride, has_shortcut) in enumerate(config["blocks"]):
             first, hidden = _built(arrays, f"{i}.first", width, 3, stride)

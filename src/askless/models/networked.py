@@ -167,10 +167,6 @@ class NetPredictor:
         """The predictor that `config` and `arrays` came from."""
         rest = dict(arrays)
         prior, log_variance = rest.pop("prior"), None
-        if "spread_weight" in rest:
-            raise ValueError(
-                "its standard deviations are those of an earlier version, which were wrong: fit it again"
-            )
         if "log_variance" in rest:
             log_variance = LogVariance(rest.pop("log_variance"), rest.pop("log_variance_limits"))
         temperatures = rest.pop("temperatures", None)

@@ -31,7 +31,7 @@ class OraclePolicy:
 
     def score(self, state: State) -> Array:
         """Refused: without the truth it knows nothing."""
-        raise TruthError("an oracle scores with the truth only")
+        raise TruthError("needs_truth", "an oracle scores with the true values only", name="OraclePolicy")
 
     def score_with_truth(self, state: State, truth: np.ndarray) -> np.ndarray:
         """(n, features) minus the distances that remain, given the complete encoded records (n, columns).

@@ -35,13 +35,11 @@ class NetValue:
         predictor: NetworkLike | None = None,
         scale: float = 1.0,
         first: np.ndarray | None = None,
-        squashed: bool = False,
     ) -> None:
         self.network = network
         self.predictor = predictor  # of the classes; None for a regression
         self.scale = scale  # of a regression's target
         self.first = first  # (features,) values where nothing is known
-        self.squashed = squashed  # whether outputs went through a sigmoid (softplus), as in the first files
 
     def score(self, state: State) -> Array:
         """(n, features) the value of each question."""
@@ -51,17 +49,15 @@ class NetValue:
         xp = array_namespace(outputs)
         above = xp.where(outputs > 0, outputs, xp.zeros_like(outputs))
         if self.predictor is None:
-            tail = xp.log1p(xp.exp(-xp.abs(outputs))) if self.squashed else 0.0
-            return xp.astype(above + tail, xp.float64) * self.scale**2  # which single precision may not hold
-        share = 0.5 + 0.5 * xp.tanh(0.5 * outputs) if self.squashed else xp.minimum(above, xp.ones_like(above))
+            return xp.astype(above, xp.float64) * self.scale**2  # which single precision may not hold
+        share = xp.minimum(above, xp.ones_like(above))
         return share * _entropy(softmax(self.predictor.outputs(state)))
 
     def config(self) -> dict[str, Any]:
-        """The target's scale, what outputs mean, and the networks' own."""
+        """The target's scale, and the networks' own."""
         told = {} if self.predictor is None else self.predictor.config()
         others = {PREDICTOR + name: part for name, part in told.items()}
-        own = {"scale": self.scale, "squashed": self.squashed}
-        return own | self.network.config() | others
+        return {"scale": self.scale} | self.network.config() | others
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights of both networks, and the first values."""
@@ -85,8 +81,7 @@ class NetValue:
             raise ValueError(f"there are first values of shape {first.shape} for {network.n_outputs} features")
         if predictor is not None and predictor.n_features != network.n_features:
             raise ValueError("the value network and the predictor have different features")
-        squashed = bool(config.get("squashed", True))
-        return cls(network, predictor=predictor, scale=float(config["scale"]), first=first, squashed=squashed)
+        return cls(network, predictor=predictor, scale=float(config["scale"]), first=first)
 
 
 def _entropy(chances: Array) -> Array:

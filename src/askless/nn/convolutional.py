@@ -1,7 +1,7 @@
 """Residual convolutional networks over partial images.
 
-They live on the first GPU where there is one. Inputs go there and outputs and gradients come back within a pass, so
-that learners, which chain passes by hand, need not know.
+They are trained on a device of the user's choice. Inputs go there and outputs and gradients come back within a pass,
+so that learners, which chain passes by hand, need not know.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from askless.core import Grid
 from askless.core.state import Answer, State
+from askless.exceptions import ParameterError
 from askless.models import ConvNetwork, NetworkLike
 from askless.nn.base import MaskedNet, PolicyPredictor
 from askless.nn.products import sixteen_bits
@@ -26,23 +27,35 @@ AT_ONCE = 128  # rows that are evaluated together, whose maps stay in the proces
 AT_ONCE_ON_GPU = 4096
 
 
-def conv_predictor(grid: Grid, n_outputs: int, size: str, generator: torch.Generator) -> ConvNet:
+def conv_predictor(grid: Grid, n_outputs: int, size: str, generator: torch.Generator, device: str = "cpu") -> ConvNet:
     """A convolutional network for predictions."""
     trunk = Trunk(grid, SIZES[size], generator)
-    return ConvNet(grid, trunk, ClassHead(trunk.width, n_outputs, generator)).to(best_device())
+    return ConvNet(grid, trunk, ClassHead(trunk.width, n_outputs, generator)).to(chosen_device(device))
 
 
-def conv_pair(grid: Grid, n_outputs: int, size: str, *, shared: bool, generator: torch.Generator) -> PolicyPredictor:
+def conv_pair(
+    grid: Grid, n_outputs: int, size: str, *, shared: bool, generator: torch.Generator, device: str = "cpu"
+) -> PolicyPredictor:
     """Convolutional networks for a policy and a predictor."""
-    predictor = conv_predictor(grid, n_outputs, size, generator)
+    predictor = conv_predictor(grid, n_outputs, size, generator, device)
     trunk = predictor.trunk if shared else Trunk(grid, SIZES[size], generator)
-    policy = ConvNet(grid, trunk, PatchHead(trunk, grid, generator)).to(best_device())
+    policy = ConvNet(grid, trunk, PatchHead(trunk, grid, generator)).to(chosen_device(device))
     return SharedConv(predictor, policy) if shared else PolicyPredictor(predictor, policy)
 
 
-def best_device() -> torch.device:
-    """The GPU that torch sees, or the processor."""
-    return torch.device("cuda") if torch.cuda.is_available() else torch.device("cpu")
+def chosen_device(name: str) -> torch.device:
+    """The device of that name, if torch has it; "auto" is the first of CUDA, MPS and the processor that it has."""
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        return torch.device(next(device for device, available in there.items() if available))
+    if not there[name]:
+        raise ParameterError(
+            "not_supported",
+            f"device is {name!r}, but torch finds no such device on this machine",
+            name="device",
+            value=name,
+        )
+    return torch.device(name)
 
 
 class ConvNet(MaskedNet):
@@ -109,13 +122,14 @@ class ConvNet(MaskedNet):
         """Sixteen bits on a GPU that has them without the narrow range of halves, else as it is.
 
         On a processor that has them only training is in sixteen bits, for saved models run in single precision; and
-        only on one thread, as in every fit: on two, torch 2.13 spoils memory on the way back through few images.
+        only on one thread, the default: on two, torch 2.13 spoils memory on the way back through few images.
         """
-        on_gpu = self.device.type == "cuda"
-        on_processor = training and sixteen_bits() and torch.get_num_threads() == 1
-        if torch.cuda.is_bf16_supported() if on_gpu else on_processor:
-            return torch.autocast(self.device.type, torch.bfloat16)
-        return nullcontext()
+        device = self.device.type
+        if device == "cuda":
+            supported = torch.cuda.is_bf16_supported()
+        else:
+            supported = device == "cpu" and training and sixteen_bits() and torch.get_num_threads() == 1
+        return torch.autocast(device, torch.bfloat16) if supported else nullcontext()
 
     def network(self) -> ConvNetwork:
         """The same network for the torch-free runtime; it keeps the weights of this moment."""

@@ -8,12 +8,18 @@ from askless.training.checkpoint import Checkpoint, finished
 from askless.training.data import Problem, Tensors, some_rows
 from askless.training.distributed import expect_same, world
 from askless.training.first import first_question
-from askless.training.loop import Learner, Phase, Row, enough_epochs, train
-from askless.training.phases import enough_for_policy, polishing, pretraining, seldom_validated, training_summary
+from askless.training.loop import Learner, Phase, Row, diverged, enough_epochs, train
+from askless.training.phases import (
+    chain_work,
+    enough_for_policy,
+    polishing,
+    pretraining,
+    seldom_validated,
+    training_summary,
+)
 from askless.training.predictor import (
     NetSettings,
     exported_predictor,
-    fit_threads,
     new_policy_predictor,
     new_predictor,
     train_predictor,
@@ -29,7 +35,7 @@ from askless.training.subsets import (
     prefix_sets,
     uniform_sets,
 )
-from askless.training.threads import one_thread
+from askless.training.threads import fit_threads, one_thread
 from askless.training.validation import validation_loss, validation_rollout
 
 __all__ = [
@@ -49,6 +55,8 @@ __all__ = [
     "bernoulli_sets",
     "calibrated",
     "candidate_gains",
+    "chain_work",
+    "diverged",
     "enough_epochs",
     "enough_for_policy",
     "epoch_batches",

@@ -149,5 +149,7 @@ def views_for(grid: Grid | None, augment: str, *, complete: bool) -> Views | Non
         return None
     assert grid is not None  # `Method.fit` refuses tables
     if not complete:
-        raise ParameterError(f"augment is {augment!r}, which needs images without missing pixels")
+        raise ParameterError(
+            "not_supported", f"augment={augment!r} needs images without missing pixels", name="augment", value=augment
+        )
     return VIEWS[augment](grid)

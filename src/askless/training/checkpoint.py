@@ -49,8 +49,6 @@ class Checkpoint:
         self._finished: dict[str, Result] | None = None  # by stage; None until the file was looked at
         self._around = ""  # the names of the stages that are being computed
         self._not_before = 0.0  # when a snapshot is written again, on the monotonic clock
-        if world().rank == 0:
-            remove_leftovers(self.path)  # of fits that were killed while they wrote; two at once cannot share a file
 
     def save(self, snapshot: Snapshot) -> None:
         """Write the snapshot in one step, unless a large one was written just now."""
@@ -108,6 +106,15 @@ class Checkpoint:
     def _read(self) -> tuple[Snapshot | None, dict[str, Result]]:
         try:
             with file_of_first(self.path) as path:
+                if path is not None and not _is_checkpoint(path):
+                    raise CheckpointError(
+                        "wrong_file",
+                        f"{self.path} is not an askless checkpoint; it was not changed. "
+                        "Give the path of a checkpoint, or of a file that does not exist yet",
+                        path=str(self.path),
+                    )
+                if world().rank == 0:
+                    remove_leftovers(self.path)  # of fits that were killed while they wrote
                 if path is None:
                     return None, {}
                 with safe_open(path, framework="pt") as file:
@@ -115,11 +122,22 @@ class Checkpoint:
                     tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             fingerprint, notes = metadata["fingerprint"], json.loads(metadata["notes"])
             now, histories = notes["now"], notes["finished"]
-        except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
-            raise CheckpointError(f"{self.path} is not a readable checkpoint ({error}); delete it") from error
+        except CheckpointError:
+            raise
+        except OSError as error:
+            raise CheckpointError(
+                "unreadable_file", f"{self.path} cannot be read ({error.strerror})", path=str(self.path)
+            ) from error
+        except (SafetensorError, KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(
+                "damaged_file", f"the checkpoint {self.path} is damaged ({error}); delete it", path=str(self.path)
+            ) from error
         if fingerprint != self.fingerprint:
             raise CheckpointError(
-                f"{self.path} belongs to a fit with other data or settings; delete it or name another file"
+                "other_fit",
+                f"the checkpoint {self.path} belongs to a fit with other data or settings; "
+                "give another path, or delete it",
+                path=str(self.path),
             )
         results = {stage: (_part(tensors, f"finished.{stage}."), history) for stage, history in histories.items()}
         return None if now is None else Snapshot(_part(tensors, "now."), now), results
@@ -128,6 +146,16 @@ class Checkpoint:
 def finished(checkpoint: Checkpoint | None, name: str, compute: Callable[[], Result]) -> Result:
     """What a stage of a fit comes to; with a checkpoint, it is computed once whatever happens to the process."""
     return compute() if checkpoint is None else checkpoint.stage(name, compute)
+
+
+def _is_checkpoint(path: Path) -> bool:
+    """Whether the file begins as those that a `Checkpoint` writes, be the rest damaged or not."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = file.read(min(length, path.stat().st_size))
+    return header.startswith(b'{"__metadata__":{') and b'"fingerprint":"' in header and b'"notes":"' in header
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

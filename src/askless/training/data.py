@@ -44,6 +44,8 @@ class Problem:
     scratch: Scratch = field(default_factory=Scratch)  # where large arrays go
     costs: CostModel = field(default_factory=Uniform)
     precedence: Precedence | None = None  # validation asks as in use
+    device: str = "cpu"  # where convolutional networks are trained; "auto" takes a GPU if there is one
+    n_threads: int | None = 1  # of torch; None for as many as it has by default
 
     @property
     def n_outputs(self) -> int:

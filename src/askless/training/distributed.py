@@ -191,6 +191,9 @@ def expect_same(fingerprint: Callable[[], str]) -> None:
     dist.all_reduce(differs)
     if differs:
         raise ClusterError(
-            f"{int(differs)} of {world().size} processes were given other data, settings or versions than the first; "
-            "read the same table in all of them, split it with a fixed seed, and set random_state"
+            "cluster_failed",
+            f"{int(differs)} of {world().size} processes have other data, settings or versions than the first; "
+            "read the same table in all of them, split it with a fixed seed, and set random_state",
+            value=int(differs),
+            needed=world().size,
         )

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
-from askless.exceptions import CheckpointError
+from askless.exceptions import CheckpointError, TrainingError
 from askless.training.checkpoint import Checkpoint, Snapshot
 from askless.training.distributed import (
     align,
@@ -25,7 +25,7 @@ from askless.training.distributed import (
 from askless.training.optimizer import Optimizer
 from askless.training.progress import Progress
 
-__all__ = ["Learner", "Phase", "Row", "enough_epochs", "train"]
+__all__ = ["Learner", "Phase", "Row", "diverged", "enough_epochs", "train"]
 
 Row = dict[str, float | int | str]
 
@@ -77,6 +77,7 @@ class Phase:
     select: str = "loss"  # what the returned weights are best in
     patience: int | None = None  # validations without improvement before the phase ends
     keep_best_of: str | None = None  # phases of the same key share one best: the best of all of them is returned
+    work: float = 1.0  # expected time of an epoch, compared with those of the other phases; for the progress bar
 
 
 WARMUP = 0.05  # of a phase's steps
@@ -126,11 +127,14 @@ def train(
     """
     run = _Run(generator, [])
     resumed = checkpoint.load() if checkpoint is not None else None
-    total = sum(phase.epochs for phase in phases)
-    progress.start(total)
+    progress.start(sum(phase.epochs * phase.work for phase in phases))
     first = int(resumed.notes["phase"]) if resumed else 0
     if first >= len(phases):
-        raise CheckpointError("the checkpoint is of a fit with more phases; delete it")
+        raise CheckpointError(
+            "other_fit",
+            "the checkpoint belongs to a fit with more phases; give another path, or delete it",
+            path=None,
+        )
     for index in range(first, len(phases)):
         phase = phases[index]
         if index > 0 and phase.keep_best_of is not None and phases[index - 1].keep_best_of == phase.keep_best_of:
@@ -138,7 +142,7 @@ def train(
         else:
             run.best = _Best()
         run.phase, run.epoch, run.lr_scale = index, 0, 1.0
-        before = sum(p.epochs for p in phases[:index])
+        before = sum(p.epochs * p.work for p in phases[:index])
         _run_phase(phase, run, progress, before, checkpoint, resumed if index == first else None)
     align(generator)
     return run.history
@@ -148,7 +152,7 @@ def _run_phase(
     phase: Phase,
     run: _Run,
     progress: Progress,
-    before: int,
+    before: float,
     checkpoint: Checkpoint | None,
     resumed: Snapshot | None,
 ) -> None:
@@ -168,11 +172,26 @@ def _run_phase(
             row |= {f"valid_{name}": value for name, value in losses.items()}
             _note_validation(phase, run, losses, averaged.module)
         run.history.append(row)
-        progress.epoch(before + run.epoch, phase.name, row)
+        if not math.isfinite(float(row["train_loss"])):
+            raise diverged(phase.name, run.epoch, "the training loss is not finite")
+        progress.epoch(before + run.epoch * phase.work, phase.name, row)
         if checkpoint is not None:
             checkpoint.save(_snapshot(phase, run, optimizer, averaged))
+    if run.best.weights and not math.isfinite(run.best.score):
+        raise diverged(phase.name, run.epoch, "no validation loss is finite")
     if run.best.weights:  # a phase of no epochs leaves the weights as they are
         learner.module.load_state_dict(run.best.weights)
+
+
+def diverged(phase: str, epoch: int | None, what: str) -> TrainingError:
+    """The error of a fit whose losses or scores are not finite; `Method.fit` adds the method."""
+    where = phase if epoch is None else f"{phase}, epoch {epoch}"
+    return TrainingError(
+        "diverged",
+        f"the fit diverged ({where}): {what}; lower the learning rate, and check the table for extreme values",
+        phase=phase,
+        epoch=epoch,
+    )
 
 
 def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, averaged: _Average) -> Row:

@@ -9,13 +9,14 @@ from askless.nn import Dropout, MaskedNet
 from askless.training.data import Problem
 from askless.training.loop import Learner, Phase, enough_epochs
 from askless.training.predictor import NetSettings
-from askless.training.subsets import SubsetLearner, bernoulli_sets
+from askless.training.subsets import ROWS_PER_EPOCH, SubsetLearner, bernoulli_sets
 
-__all__ = ["enough_for_policy", "polishing", "pretraining", "seldom_validated", "training_summary"]
+__all__ = ["chain_work", "enough_for_policy", "polishing", "pretraining", "seldom_validated", "training_summary"]
 
 PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 400  # at least
 EPOCHS, STEPS = 30, 1000
 POLISH_EPOCHS, POLISH_LR = 0.4, 2 / 3  # shares of what the phase before has
+CHAIN_STEP = 4.0  # expected time of a step that trains policy and predictor, compared with one of pretraining
 VALIDATIONS, VALIDATE_FROM = 6, 0.4  # each one costs about as much as an epoch, and early ones are not the best
 
 
@@ -35,6 +36,11 @@ def pretraining(
     )
 
 
+def chain_work(problem: Problem, n_batches: int, batch_size: int) -> float:
+    """The expected time of an epoch of so many batches of states, compared with one of pretraining."""
+    return CHAIN_STEP * n_batches / -(-min(len(problem.y_train), ROWS_PER_EPOCH) // batch_size)
+
+
 def polishing(before: Phase, learner: Learner) -> Phase:
     """The last phase: without dropout and decay it may overfit, but the best of both phases is what is kept."""
     epochs = max(1, round(POLISH_EPOCHS * before.epochs))
@@ -47,6 +53,7 @@ def polishing(before: Phase, learner: Learner) -> Phase:
         temperature=None if last is None else (last, last),
         average=before.average,
         keep_best_of=before.keep_best_of,
+        work=before.work,
         **seldom_validated(epochs),
     )
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import pairwise
 
 import torch
 
@@ -25,12 +23,11 @@ from askless.training.data import Problem
 from askless.training.loop import Phase, Row, enough_epochs, train
 from askless.training.progress import Progress
 from askless.training.subsets import Sampler, SubsetLearner
-from askless.training.threads import threads_for
+from askless.training.threads import fit_threads
 
 __all__ = [
     "NetSettings",
     "exported_predictor",
-    "fit_threads",
     "new_policy_predictor",
     "new_predictor",
     "train_predictor",
@@ -56,7 +53,7 @@ class NetSettings:
 def new_predictor(problem: Problem, net: NetSettings, generator: torch.Generator) -> MaskedNet:
     """A network for the problem's predictions, untrained."""
     if net.network != "mlp":
-        return conv_predictor(_grid(problem), problem.n_outputs, net.network, generator)
+        return conv_predictor(_grid(problem), problem.n_outputs, net.network, generator, problem.device)
     n_columns = problem.schema.n_columns
     trunk = Layers([n_columns + len(problem.schema), *net.hidden], generator)
     return MaskedMLP(n_columns, trunk, problem.n_outputs, generator)
@@ -68,16 +65,10 @@ def new_policy_predictor(
     """Networks for a policy and the problem's predictions, untrained."""
     schema, outputs = problem.schema, problem.n_outputs
     if net.network != "mlp":
-        return conv_pair(_grid(problem), outputs, net.network, shared=shared, generator=generator)
+        return conv_pair(
+            _grid(problem), outputs, net.network, shared=shared, generator=generator, device=problem.device
+        )
     return mlp_pair(schema.n_columns, len(schema), outputs, net.hidden, shared=shared, generator=generator)
-
-
-def fit_threads(problem: Problem, net: NetSettings) -> AbstractContextManager[None]:
-    """The threads of a fit with such networks; convolutional ones gain next to nothing from more than one."""
-    if net.network != "mlp":
-        return threads_for(0)
-    widths = [problem.schema.n_columns + len(problem.schema), *net.hidden]
-    return threads_for(net.batch_size * sum(a * b for a, b in pairwise(widths)))
 
 
 def _grid(problem: Problem) -> Grid:
@@ -96,7 +87,7 @@ def train_predictor(
     name: str = "predictor",
 ) -> tuple[MaskedNet, list[Row]]:
     """A network trained on the sets that `sampler` draws, and the history of its training."""
-    with fit_threads(problem, net):
+    with fit_threads(problem.n_threads):
         generator = torch.Generator().manual_seed(seed)
         module = new_predictor(problem, net, generator)
         dropout = Dropout(net.dropout, generator, seed)

@@ -1,7 +1,7 @@
-"""The threads of a fit: one for small networks, where two only wait for each other; torch's own for large ones.
+"""The threads of a fit.
 
-numpy's library stays at one in either case, since its threads and torch's would take turns on the same cores.
-Products and what is computed element by element are the same with any number of torch's threads.
+Small networks are slower in several threads, which then wait for each other. numpy's library always has one, since
+its threads and torch's would take turns on the same cores. The number of torch's threads does not change a result.
 """
 
 import threading
@@ -12,9 +12,7 @@ from typing import Any
 import threadpoolctl  # type: ignore[import-untyped]
 import torch
 
-__all__ = ["one_thread", "threads_for"]
-
-LARGE = 1 << 28  # multiplications for a batch, from which on threads share the work well
+__all__ = ["fit_threads", "one_thread"]
 
 _lock = threading.Lock()
 _inside = 0
@@ -23,11 +21,10 @@ _limits: Any = None  # of numpy's library, since then
 
 
 @contextmanager
-def threads_for(multiplications: int) -> Iterator[None]:
-    """Run torch in one thread, or in as many as it was given if a batch takes so many multiplications.
+def fit_threads(n: int | None) -> Iterator[None]:
+    """Run torch in n threads, or with None in as many as it had outside of all such contexts.
 
-    Inside of another such context, too, it is the number outside of all that counts. torch counts its threads for
-    each thread that calls it; numpy's library has one setting for all, which comes back
+    torch counts its threads for each thread that calls it. numpy's library has one setting for all, which comes back
     when the last of several fits has ended.
     """
     global _inside, _outside, _limits
@@ -39,7 +36,7 @@ def threads_for(multiplications: int) -> Iterator[None]:
         else:  # a thread that has not called torch before takes over what another fit has set
             before = max(before, _outside)
         _inside += 1
-        torch.set_num_threads(before if multiplications >= LARGE else 1)
+        torch.set_num_threads(before if n is None else n)
     try:
         yield
     finally:
@@ -54,7 +51,7 @@ def threads_for(multiplications: int) -> Iterator[None]:
 
 def one_thread() -> AbstractContextManager[None]:
     """Run torch and numpy in one thread."""
-    return threads_for(0)
+    return fit_threads(1)
 
 
 def _let_any_thread_set_limits() -> None:

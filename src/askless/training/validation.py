@@ -42,7 +42,9 @@ def validation_loss(policy: Policy, predictor: Predictor, problem: Problem) -> f
     It is the mean over the budgets: after each answer, or, where questions have prices, with little and more money.
     """
     if not problem.priced:
-        return _mean_loss(validation_rollout(policy, predictor, problem).predictions[:, 1:], problem)
+        predictions = validation_rollout(policy, predictor, problem).predictions
+        asked = predictions.shape[1] > 1  # else all validation rows lack all values, and the first prediction stays
+        return _mean_loss(predictions[:, 1:] if asked else predictions, problem)
     total = problem.mean_price * problem.max_features
     ends = [validation_rollout(policy, predictor, problem, MaxCost(share * total)) for share in MONEY]
     return _mean_loss(np.stack([end.predictions[:, -1] for end in ends], axis=1), problem)
@@ -50,8 +52,6 @@ def validation_loss(policy: Policy, predictor: Predictor, problem: Problem) -> f
 
 def _mean_loss(predictions: np.ndarray, problem: Problem) -> float:
     """Of predictions (n, budgets, outputs)."""
-    if predictions.shape[1] == 0:
-        return float("inf")
     _, y = problem.validation_sample
     if problem.task == "regression":
         _, scale = problem.target_scale

@@ -40,6 +40,7 @@ def fit_pvae(
     method: CmiPvae, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
 ) -> Fitted:
     """Train `method` on `problem`."""
+    first, second = progress.parts([method.work(problem) - 1.0, 1.0])
     with one_thread():
         book, numeric = answer_book(problem, method.atoms), many_valued(problem, method.atoms)
         heads = Heads(np.where(numeric, 0, book.counts))
@@ -50,14 +51,14 @@ def fit_pvae(
         phase = _phase(method, learner)
 
         def trained() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-            history = train([phase], generator, progress=progress, checkpoint=checkpoint)
+            history = train([phase], generator, progress=first, checkpoint=checkpoint)
             return module.state_dict(), history
 
         weights, history = finished(checkpoint, "autoencoder", trained)
         module.load_state_dict(weights)
         vae = module.exported(*_noise(method, len(heads.numbers), seed))
     predictor_module, trained_history = train_predictor(
-        problem, uniform_sets(problem.max_features), method.net, seed=seed, progress=progress, checkpoint=checkpoint
+        problem, uniform_sets(problem.max_features), method.net, seed=seed, progress=second, checkpoint=checkpoint
     )
     predictor = exported_predictor(predictor_module, problem)
     scale = predictor.scale if problem.task == "regression" else None

@@ -38,6 +38,7 @@ class CmiPvae(NetMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
+    kind = "dynamic"
     limits = DENSE | {
         "latent": Number(1, whole=True),
         "samples": Number(2, whole=True),
@@ -58,6 +59,10 @@ class CmiPvae(NetMethod):
     def informative(self) -> bool:
         """Yes: nats, or squared units of the target."""
         return True
+
+    def work(self, problem: Problem) -> float:
+        """Several times as much as training a predictor."""
+        return 6.0
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.cmi_pvae.fitting import fit_pvae

@@ -22,6 +22,7 @@ from askless.training import (
     Problem,
     Progress,
     calibrated,
+    chain_work,
     enough_for_policy,
     epoch_batches,
     exported_predictor,
@@ -43,7 +44,7 @@ def fit_greedy(
     method: Greedy, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
 ) -> Fitted:
     """Train `method` on `problem`."""
-    with fit_threads(problem, method.net):
+    with fit_threads(problem.n_threads):
         generator = torch.Generator().manual_seed(seed)
         module = new_policy_predictor(problem, method.net, method.shared, generator)
         gumbel = GumbelBank(method.batch_size, len(problem.schema), generator, seed)
@@ -78,6 +79,7 @@ def fit_greedy(
             )
 
         phases = [before]
+        work = chain_work(problem, n_batches, method.batch_size)
         if method.schedule != "expected":
             relaxed = RelaxedLearner(
                 module,
@@ -89,13 +91,13 @@ def fit_greedy(
                 watch_relaxed_loss=method.schedule == "staged",
                 seed=seed,
             )
-            phases += _relaxed_phases(method, relaxed, epochs)
+            phases += _relaxed_phases(method, relaxed, epochs, work)
         if method.schedule == "expected":
-            phases.append(_one_phase(method, expected(dropout), epochs, keep_best_of="expected"))
+            phases.append(_one_phase(method, expected(dropout), epochs, work=work, keep_best_of="expected"))
         elif method.schedule == "annealed+expected":
             second = epochs if method.expected_epochs is None else method.expected_epochs
             rate = GOING_ON_LR * method.learning_rate
-            phases.append(_one_phase(method, expected(dropout), second, lr=rate, keep_best_of="expected"))
+            phases.append(_one_phase(method, expected(dropout), second, work=work, lr=rate, keep_best_of="expected"))
         last: GreedyLearner = expected(None)
         if method.polish:
             phases.append(polishing(phases[-1], last))
@@ -104,7 +106,9 @@ def fit_greedy(
             last, kept = FollowingLearner(last, on_their_own, dropout), phases[-1].keep_best_of
             rate = method.predictor_rate * method.learning_rate
             phases.append(
-                _one_phase(method, last, method.predictor_epochs, name="predictor", lr=rate, keep_best_of=kept)
+                _one_phase(
+                    method, last, method.predictor_epochs, work=work, name="predictor", lr=rate, keep_best_of=kept
+                )
             )
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)
         policy = last.policy(last.module)
@@ -112,11 +116,11 @@ def fit_greedy(
     return Fitted(policy, predictor, history, training_summary(history))
 
 
-def _relaxed_phases(method: Greedy, learner: RelaxedLearner, epochs: int) -> list[Phase]:
+def _relaxed_phases(method: Greedy, learner: RelaxedLearner, epochs: int, work: float) -> list[Phase]:
     """The joint training: one annealed phase, or one phase for each temperature."""
     hot, cold = method.temperatures
     if method.schedule != "staged":
-        return [_one_phase(method, learner, epochs, temperature=(hot, cold))]
+        return [_one_phase(method, learner, epochs, work=work, temperature=(hot, cold))]
     return [
         Phase(
             "policy",
@@ -127,6 +131,7 @@ def _relaxed_phases(method: Greedy, learner: RelaxedLearner, epochs: int) -> lis
             monitor="relaxed_loss",
             patience=method.patience,
             keep_best_of="relaxed",
+            work=work,
             **_common(method),
         )
         for temperature in np.geomspace(hot, cold, method.stages).tolist()

@@ -68,6 +68,7 @@ class Greedy(NetMethod):
     patience : epochs without improvement that end a stage.
     """
 
+    kind = "dynamic"
     limits = NETWORK | {
         "shared": Flag(),
         "polish": Flag(),
@@ -107,6 +108,10 @@ class Greedy(NetMethod):
     walks: int = 4
     average: float = 0.98
     patience: int = 10
+
+    def work(self, problem: Problem) -> float:
+        """Several times as much as training a predictor."""
+        return 10.0
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.greedy.fitting import fit_greedy

@@ -70,6 +70,7 @@ def fit_opportunistic(
                 average=AVERAGE,
                 validate_every=VALIDATE_EVERY,
                 validate_from=VALIDATE_FROM,
+                work=UPDATES / pretraining.n_batches,
             ),
         ]
         history = train(phases, generator, progress=progress, checkpoint=checkpoint)

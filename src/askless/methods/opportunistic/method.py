@@ -39,6 +39,7 @@ class Opportunistic(NetMethod):
     pretrain_epochs : passes over the rows that train the predictor on random sets first; None picks enough of them.
     """
 
+    kind = "dynamic"
     limits = DENSE | {
         "shared": Flag(),
         "mc_samples": Number(1, whole=True),
@@ -57,6 +58,10 @@ class Opportunistic(NetMethod):
     exploration: tuple[float, float] = (1.0, 0.1)
     target_rate: float = 0.01
     pretrain_epochs: int | None = None
+
+    def work(self, problem: Problem) -> float:
+        """Several times as much as training a predictor."""
+        return 10.0
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.opportunistic.fitting import fit_opportunistic

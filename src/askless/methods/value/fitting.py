@@ -15,6 +15,7 @@ from askless.training import (
     Problem,
     Progress,
     calibrated,
+    chain_work,
     enough_for_policy,
     epoch_batches,
     exported_predictor,
@@ -34,7 +35,7 @@ def fit_value(
     method: Value, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
 ) -> Fitted:
     """Train `method` on `problem`."""
-    with fit_threads(problem, method.net):
+    with fit_threads(problem.n_threads):
         generator = torch.Generator().manual_seed(seed)
         module = new_policy_predictor(problem, method.net, method.shared, generator)
         dropout = Dropout(method.dropout, generator, seed)
@@ -65,7 +66,7 @@ def fit_value(
 
         phases = [
             pretraining(module.predictor, problem, dropout, method.net, epochs=method.pretrain_epochs, seed=seed),
-            _values(method, learner(dropout), epochs),
+            _values(method, learner(dropout), epochs, chain_work(problem, n_batches, method.batch_size)),
         ]
         if method.polish:
             phases.append(polishing(phases[-1], learner(None)))
@@ -77,7 +78,7 @@ def fit_value(
     return Fitted(policy, predictor, history, training_summary(history))
 
 
-def _values(method: Value, learner: ValueLearner, epochs: int) -> Phase:
+def _values(method: Value, learner: ValueLearner, epochs: int, work: float) -> Phase:
     """Values and predictor together."""
     return Phase(
         "values",
@@ -88,5 +89,6 @@ def _values(method: Value, learner: ValueLearner, epochs: int) -> Phase:
         temperature=method.exploration,
         average=method.average,
         keep_best_of="values",
+        work=work,
         **seldom_validated(epochs),
     )

@@ -40,6 +40,7 @@ class Value(NetMethod):
     average : decay of the moving average of the weights that is validated and returned; 0 for none.
     """
 
+    kind = "dynamic"
     limits = NETWORK | {
         "shared": Flag(),
         "polish": Flag(),
@@ -68,6 +69,10 @@ class Value(NetMethod):
     def informative(self) -> bool:
         """Yes: nats, or squared units of the target."""
         return True
+
+    def work(self, problem: Problem) -> float:
+        """Several times as much as training a predictor."""
+        return 13.0
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         from askless.methods.value.fitting import fit_value

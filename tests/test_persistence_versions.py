@@ -1,0 +1,70 @@
+"""Files of every format version load and predict what they did when they were written."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from askless import DynamicClassifier, load
+from askless.checks import example_table
+from askless.exceptions import ModelFileError
+from askless.methods import Value
+from askless.models import NetValue
+from askless.persistence import FORMAT_VERSION
+from tests.coded import raises
+from tests.model_files import forged, opened
+
+FOLDER = Path(__file__).parent / "fixtures" / "models"
+FILES = sorted(FOLDER.glob("version_*/*.askless"))
+AGAIN = f"to write the newest ones again: python tests/fixtures/models/make.py {FOLDER}/version_{FORMAT_VERSION}"
+
+
+def test_there_are_files_of_every_version():
+    assert {path.parent.name for path in FILES} == {f"version_{i}" for i in range(1, FORMAT_VERSION + 1)}
+    for path in FILES:
+        assert f"version_{opened(path.read_bytes())[1]['format']}" == path.parent.name
+        assert path.stat().st_size < 30_000
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_predictions_and_questions_stay_the_same(path, tmp_path):
+    expected = json.loads(path.with_suffix(".json").read_text())
+    X = pd.DataFrame(expected["rows"]).astype(object)
+    model = load(path)
+    model.save(tmp_path / "again.askless")
+    assert opened((tmp_path / "again.askless").read_bytes())[1]["format"] == FORMAT_VERSION
+    for each in (model, load(tmp_path / "again.askless")):
+        trajectory = each.rollout(X)
+        assert [list(trajectory.names(i)) for i in range(len(X))] == expected["order"], AGAIN
+        np.testing.assert_allclose(
+            trajectory.predictions[:, -1], expected["predictions"], rtol=1e-5, atol=1e-5, err_msg=AGAIN
+        )
+
+
+def test_what_files_of_version_1_said_of_the_methods_tried_has_its_new_names():
+    summary = load(FOLDER / "version_1" / "static.askless").model_.summary
+    assert summary["method"] == "forward_selection"
+    assert summary["losses"].keys() == {"forward_selection"}
+    assert {"explanation"} <= summary.keys()
+    assert not summary.keys() & {"chosen", "validation_losses", "why"}
+
+
+def test_a_class_can_gain_a_key_with_a_default(tmp_path, monkeypatch):
+    """Newer code writes more of a class than the file has: the file stays readable."""
+    path = tmp_path / "m.askless"
+    X, y = example_table("classification")
+    model = DynamicClassifier(2, Value(epochs=1, pretrain_epochs=1, hidden=(8,))).fit(X, y)
+    model.save(path)
+    config = NetValue.config
+    monkeypatch.setattr(NetValue, "config", lambda self: config(self) | {"news": 1})
+    np.testing.assert_array_equal(load(path).rollout(X).order, model.rollout(X).order)
+
+
+def test_a_squashed_policy_of_version_1_is_refused(tmp_path):
+    content = (FOLDER / "version_1" / "regressor.askless").read_bytes()
+    path = tmp_path / "m.askless"
+    path.write_bytes(forged(content, lambda manifest: manifest["policy"]["config"].update(squashed=True)))
+    with raises(ModelFileError, "unreadable_file", path=str(path)):
+        load(path)
