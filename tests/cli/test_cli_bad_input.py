@@ -208,7 +208,7 @@ def test_data_sets(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ASKLESS_DATA", str(tmp_path / "empty"))
     assert "did you mean 'triage'" in run("datasets", "get", "triag").complaint
-    assert "Fetch Spambase" in run("datasets", "get", "spam").complaint
+    assert "Download Spambase" in run("datasets", "get", "spam").complaint
     assert "has no option" in run("datasets", "get", "wine", "--rows", 10).complaint
     refused("wrong_file", "datasets", "get", "wine", "-o", "wine.xlsx", option="-o", path="wine.xlsx")
     assert "no data set" in run("demo", "--dataset", "nonsense").complaint

@@ -52,7 +52,7 @@ def within(number: float, limits: Limits) -> bool:
     return (low is None or number >= low) and (high is None or number <= high)
 
 
-def plausible_limits(low: float, high: float) -> Limits:
+def plausible_limits(low: float, high: float) -> tuple[float, float]:
     """Limits for numbers of which training has seen `low` to `high`: that range and its width on either side.
 
     Where training has seen no negative number, none is plausible.
