@@ -24,6 +24,7 @@ __all__ = [
     "CheckpointError",
     "ClusterError",
     "DataWarning",
+    "ExperimentError",
     "InterviewError",
     "MissingnessWarning",
     "ModelFileError",
@@ -123,6 +124,7 @@ CODES = {
     "unexpected_type": "A value has another type than the categories of training.",
     "unseen_categories": "Categories did not occur in training and count as unknown.",
     "other_scale": "Pixels are on another scale than in training.",
+    "shared_worker": "A worker of a cluster runs several tasks at once, so times and memory are not comparable.",
     "method_failed": "One of the methods that were tried failed and is left out.",
 }
 
@@ -170,6 +172,10 @@ class CheckpointError(AsklessError):
 
 class ClusterError(AsklessError):
     """Processes or machines of a cluster do not work together."""
+
+
+class ExperimentError(AsklessError):
+    """An experiment's file, task, folder or result cannot be used."""
 
 
 class TruthError(AsklessError):
