@@ -56,8 +56,26 @@ def test_a_stopped_demo_continues(run, tmp_path, monkeypatch):
     assert (result.code, result.err) == (130, "askless: stopped; run the same command again to continue\n")
     assert (tmp_path / ".greedy.part").exists()
     assert run(*words).code == 0
-    (tmp_path / ".greedy.part").write_bytes(b"of another demo")
-    assert run(*words).code == 0
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_file_that_is_no_checkpoint_stops_the_demo(run, tmp_path):
+    (tmp_path / ".greedy.part").write_bytes(b"years of work")
+    assert run("demo", "--dataset", "wine", "--output", tmp_path, "--budget", 2).error == "wrong_file"
+    assert (tmp_path / ".greedy.part").read_bytes() == b"years of work"
+
+
+def test_a_checkpoint_of_another_demo_is_overwritten(run, tmp_path, monkeypatch):
+    words = ["demo", "--dataset", "wine", "--output", tmp_path, "--budget"]
+
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Random, "_order", stop)
+        assert run(*words, 2).code == 130
+    assert run(*words, 1).code == 0
+    assert load(tmp_path / "demo.askless").max_features == 1
     assert not list(tmp_path.glob(".*"))
 
 

@@ -160,3 +160,13 @@ def test_the_help_lists_the_words_that_always_mean_missing(name, capsys):
         main([name, "--help"])
     told = " ".join(capsys.readouterr().out.split())
     assert "NA, N/A, NaN, null (in small or capital letters), -nan, ? and an empty cell" in told
+
+
+def test_serve_names_the_packages_it_needs(run, model, monkeypatch):
+    """Also from a checkout, where 'askless[serve]' is no package that pip could find."""
+    monkeypatch.delitem(sys.modules, "askless.service.server", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    message = refused("missing_package", "serve", model, package="uvicorn")
+    assert "pip install fastapi" in message
+    assert "pip install '.[serve]'" in message
+    assert "askless[" not in message

@@ -65,7 +65,7 @@ def test_a_missing_package_is_one_line(fit, monkeypatch, tmp_path):
     result = fit("random")
     assert "'random'" in result.complaint
     assert "not-there" in result.complaint
-    assert result.error is None
+    assert result.error == "missing_package"
     assert not (tmp_path / "m.askless").exists()
 
 

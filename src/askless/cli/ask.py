@@ -67,7 +67,6 @@ def run(args: argparse.Namespace) -> None:
     from askless.cli.wording import Wording
     from askless.encoding import TableEncoder
     from askless.exceptions import InterviewError
-    from askless.models import Ranking
     from askless.persistence import read_model
 
     model = read_model(args.model)
@@ -81,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
     screen = _Screen(make_console())
     budget = model.max_features if args.budget is None else args.budget
     screen.say_limits(budget, model.stopping if options["stopping"] is None else options["stopping"])
-    session = Session(interview, model.encoder, wording, fixed_order=isinstance(model.policy, Ranking))
+    session = Session(interview, model.encoder, wording)
     screen.lead(session)
     if names := session.unrecorded:
         ended = "interview" if screen.quit else "input"

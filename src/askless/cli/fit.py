@@ -368,14 +368,13 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None, args:
             say(console, f"no score: {error}")
         say(console, "The model was trained without the test rows; --test-fraction 0 trains on all rows.\n")
     if scores is not None and (features := scoring.leaking_features(trajectory, scores)):
-        columns = [column for name in features for column in job.estimator.schema_.columns_of(name)]
-        drop = f"--drop {' '.join(map(quoted, columns))}"
         if len(features) == 1:
-            message = f"{features[0]} alone predicts the target; if it is known only afterwards (a leak), add {drop}"
+            columns = " ".join(map(quoted, job.estimator.schema_.columns_of(features[0])))
+            message = f"{features[0]} alone predicts the target; if it is known only afterwards (a leak), add --drop {columns}"
         else:
             message = (
-                f"the first question ({' or '.join(features)}) alone predicts the target; if these features are "
-                f"known only afterwards (a leak), add {drop}"
+                f"the first question ({' or '.join(features)}) alone predicts the target; if one of them is known only "
+                "afterwards (a leak), leave it out with --drop"
             )
         note(message, "target_leak")
     console.print(scoring.spending_table(trajectory, money=money))

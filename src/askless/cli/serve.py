@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from askless.cli.parser import Commands, text_help
+from askless.cli.parser import Commands, UsageError, text_help
 
 __all__ = ["add", "run"]
 
@@ -44,22 +44,13 @@ def add(commands: Commands) -> None:
         metavar="NAME",
         help="another host name of the service",
     )
-    add(
-        "--base-url",
-        metavar="URL",
-        help="the public address, such as https://ask.example.org",
-    )
+    add("--base-url", metavar="URL", help="the public address, such as https://ask.example.org")
     add("--features", metavar="JSON", help="wording, units (UCUM), codes (LOINC) and valid ranges of features; it "
         "overrides that of `askless fit --features`")  # fmt: skip
     add("--keep", metavar="FILE", help="keep interviews in this SQLite file (default: in memory)")
     add("--retention-days", type=float, metavar="DAYS", help="delete interviews without activity for this many days "
         "(default: 30)")  # fmt: skip
-    add(
-        "--rate-limit",
-        type=float,
-        metavar="N",
-        help="maximum requests per second from one address (default: no limit)",
-    )
+    add("--rate-limit", type=float, metavar="N", help="requests per second from one address (default: no limit)")
     parser.set_defaults(run=run)
 
 
@@ -70,8 +61,10 @@ def run(args: argparse.Namespace) -> None:
     try:
         from askless.service.server import serve
     except ModuleNotFoundError as error:
+        if error.name is not None and error.name.partition(".")[0] == "askless":
+            raise
         message = f"askless serve needs the package {error.name}, which is not installed: {INSTALL}"
-        raise ModuleNotFoundError(message, name=error.name) from None
+        raise UsageError("missing_package", message, package=error.name) from None
     from askless.service.models import read_models
     from askless.service.settings import Settings
 

@@ -38,13 +38,9 @@ class Reply:
 class Session:
     """An interview that is led by lines of text. The parts of a group are asked one after another."""
 
-    def __init__(
-        self, interview: Interview, encoder: TableEncoder, wording: Wording, *, fixed_order: bool = False
-    ) -> None:
-        """`fixed_order`: whether the policy asks everyone the same questions; `why` then shows no scores."""
+    def __init__(self, interview: Interview, encoder: TableEncoder, wording: Wording) -> None:
         self.interview = interview
         self.wording = wording
-        self.fixed_order = fixed_order
         self._encoder = encoder
         self._given: dict[str, Any] = {}  # answered parts of the current question; None for unknown
 
@@ -83,7 +79,7 @@ class Session:
             case "back" | "undo" if not rest:
                 return self._back()
             case "why" if not rest:
-                return Reply("again", explain(self.interview.candidates[:LEADING], self.fixed_order))
+                return Reply("again", explain(self.interview.candidates[:LEADING], self.interview.fixed_order))
             case "later" if not rest:
                 return self._later()
             case "tell" if rest:

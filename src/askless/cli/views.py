@@ -62,7 +62,7 @@ def alternatives(session: Session) -> str:
     postponed = session.interview.postponed
     if not others:
         return f"nothing else is left but {', '.join(postponed)}" if postponed else "nothing else is left"
-    return f"{'followed by' if session.fixed_order else 'preferred to'} {', '.join(others)}"
+    return f"{'followed by' if session.interview.fixed_order else 'preferred to'} {', '.join(others)}"
 
 
 def picture(
