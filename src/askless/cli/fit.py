@@ -368,14 +368,10 @@ def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None, args:
             say(console, f"no score: {error}")
         say(console, "The model was trained without the test rows; --test-fraction 0 trains on all rows.\n")
     if scores is not None and (features := scoring.leaking_features(trajectory, scores)):
-        if len(features) == 1:
-            columns = " ".join(map(quoted, job.estimator.schema_.columns_of(features[0])))
-            message = f"{features[0]} alone predicts the target; if it is known only afterwards (a leak), add --drop {columns}"
-        else:
-            message = (
-                f"the first question ({' or '.join(features)}) alone predicts the target; if one of them is known only "
-                "afterwards (a leak), leave it out with --drop"
-            )
+        first = features[0] if len(features) == 1 else f"the first question ({' or '.join(features)})"
+        columns = " ".join(map(quoted, job.estimator.schema_.columns_of(features[0])))
+        advice = f"add --drop {columns}" if len(features) == 1 else "leave the one in question out with --drop"
+        message = f"{first} alone predicts the target; if it is known only afterwards (a leak), {advice}"
         note(message, "target_leak")
     console.print(scoring.spending_table(trajectory, money=money))
     console.print(scoring.most_asked(trajectory))
