@@ -46,6 +46,7 @@ CODES = {
     "duplicate_name": "Two things have the same name.",
     "conflicting_settings": "Two settings exclude each other.",
     "not_supported": "This combination is not supported.",
+    "usage": "The command line cannot be understood.",
     "cannot_save": "A part of the model cannot be stored in a model file.",
     # tables and labels
     "bad_cell": "A value of the table cannot be read.",
@@ -71,6 +72,7 @@ CODES = {
     # files
     "file_not_found": "There is no such file.",
     "file_exists": "The file exists and is not overwritten.",
+    "cannot_write": "A file or a folder is not writable.",
     "unreadable_file": "The file cannot be read or parsed.",
     "damaged_file": "The content of the file does not match its checksum.",
     "wrong_file": "The file is not of the expected kind.",
@@ -101,6 +103,11 @@ CODES = {
     # warnings
     "shared_worker": "A worker of a cluster runs several tasks at once, so times and memory are not comparable.",
     "method_failed": "One of the methods that were tried failed and is left out.",
+    "absent_class": "A class of the model does not occur among the labels.",
+    "short_lines": "Lines of a CSV file end before the last column.",
+    "unfinished_group": "A group was left before its last part; its answers are not recorded.",
+    "unnamed_column": "A column has no name and is left out.",
+    "unused_input": "Lines of the input were not used, because the interview was over.",
     "empty_column": "A column has no values and is dropped.",
     "too_many_categories": "A column has too many distinct values; the rare ones count as unknown.",
     "similar_spellings": "Several categories or classes differ only in capitals or spaces.",
