@@ -285,15 +285,15 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         A dict with these entries, and what else the method reports:
 
         - "method": the name of the method that was kept; of `auto`, that of the best method it tried.
-        - "why": a sentence with the reason, if several methods were tried.
-        - "validation_losses": the loss of each method that was tried, by name.
+        - "kind": "dynamic", "static" or "control".
+        - "explanation": a sentence that says what was kept and why.
+        - "losses": the validation loss of each method that was tried, by name.
+        - "seconds": the training time of each method, by name.
         - "training_rows": how many encoded training rows, with labels, the model and its file hold.
         """
         check_is_fitted(self, "model_")
-        summary = {key: value for key, value in self.model_.summary.items() if key != "chosen"}
-        kept = self.model_.summary.get("chosen", self.model_.settings["method"]["name"])
         reference = self.model_.reference
-        return {"method": kept} | summary | {"training_rows": 0 if reference is None else len(reference.y)}
+        return self.model_.summary | {"training_rows": 0 if reference is None else len(reference.y)}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

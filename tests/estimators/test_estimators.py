@@ -393,7 +393,7 @@ def test_the_summary_says_which_method_was_kept_also_after_load(messy, tmp_path)
     X, y, _ = messy
     auto = Auto(methods=("greedy", "forward_selection"), epochs=2, pretrain_epochs=2, hidden=(8,))
     model = DynamicClassifier(2, auto, reference_rows=40).fit(X, y)
-    losses = model.summary_["validation_losses"]
+    losses = model.summary_["losses"]
     assert model.summary_["method"] == min(losses, key=losses.get)
     assert model.summary_["training_rows"] == 40
     model.save(tmp_path / "m.askless")
