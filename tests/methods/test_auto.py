@@ -11,6 +11,7 @@ from askless import DynamicClassifier, load
 from askless.core import PerFeature
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
 from askless.methods import Auto, find_method
+from askless.methods.greedy.learner import GreedyLearner
 from askless.training import validation_loss
 from tests.coded import raises, warns
 from tests.methods.planted import Silent, planted
@@ -129,6 +130,20 @@ def test_what_is_no_number_is_not_the_best(monkeypatch):
     losses = iter([float("nan")] * 2)
     with raises(TrainingError, "diverged", method="auto", methods=["greedy", "forward_selection"]):
         method.fit(problem, seed=0, progress=Silent())
+
+
+def test_a_method_that_diverges_leaves_nothing_to_the_next_one(tmp_path, monkeypatch):
+    problem = planted("classification", n=200)
+    monkeypatch.setattr(GreedyLearner, "validate", lambda *_: {"loss": float("nan")})
+    method = Auto(**QUICK, methods=("greedy", "value"))
+    fits = []
+    for checkpoint in (None, tmp_path / "part"):
+        with warns(AsklessWarning, "method_failed", method="greedy", phase="policy", epoch=2):
+            fits.append(method.fit(problem, seed=0, progress=Silent(), checkpoint=checkpoint))
+    for fitted in fits:
+        assert fitted.summary["method"] == "value"
+        for name, array in fits[0].predictor.arrays().items():
+            assert_array_equal(fitted.predictor.arrays()[name], array)
 
 
 def test_a_fit_that_diverges_raises():

@@ -14,13 +14,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from askless.exceptions import CheckpointError
+from askless.exceptions import CheckpointError, TrainingError
 from askless.files import remove_leftovers, write_atomic
 from askless.training.distributed import file_of_first, world
 
 __all__ = ["Checkpoint", "Snapshot", "finished"]
 
-CHECKPOINT_FORMAT = 3  # goes up when what a snapshot holds changes: an older file is then of another fit
+CHECKPOINT_FORMAT = 4  # goes up when what a snapshot holds changes: an older file is then of another fit
 LARGE, SELDOM = 1 << 25, 60.0  # bytes of a file that is written at most once in so many seconds
 
 Result = tuple[dict[str, Tensor], list[dict[str, Any]]]
@@ -79,12 +79,20 @@ class Checkpoint:
             self._around = f"{key}/"
             try:
                 result = compute()
+            except TrainingError:  # a method that tries several goes on with the next
+                self._end_stage(key)
+                raise
             finally:
                 self._around = around
-            self._finished = {k: kept for k, kept in self._finished.items() if not k.startswith(f"{key}/")}
-            self._finished[key] = result
-            self._write(None)
+            self._end_stage(key, result)
         return self._finished[key]
+
+    def _end_stage(self, key: str, result: Result | None = None) -> None:
+        """Forget the snapshot and the stages within, and keep the result if there is one."""
+        self._finished = {k: kept for k, kept in (self._finished or {}).items() if not k.startswith(f"{key}/")}
+        if result is not None:
+            self._finished[key] = result
+        self._write(None)
 
     def _write(self, snapshot: Snapshot | None) -> int:
         """Replace the file; returns its size in bytes."""
