@@ -53,7 +53,7 @@ def complain(message: str, code: str | None = None) -> None:
     print(f"askless: {' '.join(message.split())}{bracket}", file=sys.stderr)
 
 
-def note(message: str, code: str | None = None) -> None:
+def note(message: str, code: str) -> None:
     """Print a warning on standard error."""
     complain(f"note: {message}", code)
 
@@ -67,7 +67,7 @@ def _one_line(error: Exception) -> str:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    note(str(message), message.code if isinstance(message, AsklessWarning) else None)
+    complain(f"note: {message}", message.code if isinstance(message, AsklessWarning) else None)
 
 
 def _discard_output() -> None:
