@@ -353,10 +353,10 @@ def test_piped_until_the_budget_is_spent(model, regressor):
 
 
 def test_patches_of_images_cannot_be_typed(tmp_path, capsys):
-    images = np.random.default_rng(0).random((60, 4, 4))
+    images = np.random.default_rng(0).random((40, 4, 4))
     method = FixedOrder(order=("row 0, column 0",), hidden=(4,), epochs=1)
     model = DynamicClassifier(max_features=1, patch_size=2, method=method, verbose=False)
-    model.fit(images, np.arange(60) % 2).save(tmp_path / "m.askless")
+    model.fit(images, np.arange(40) % 2).save(tmp_path / "m.askless")
     assert main(["ask", str(tmp_path / "m.askless")]) == 2
     assert capsys.readouterr().err.endswith(" [not_supported]\n")
 

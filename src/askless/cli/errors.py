@@ -67,7 +67,10 @@ def _one_line(error: Exception) -> str:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    complain(f"note: {message}", message.code if isinstance(message, AsklessWarning) else None)
+    if isinstance(message, AsklessWarning):
+        note(message.message, message.code)
+    else:
+        complain(f"note: {message}")
 
 
 def _discard_output() -> None:
