@@ -158,7 +158,7 @@ def test_a_fit_that_diverges_raises():
 
 
 def test_validation_rows_without_values_do_not_spoil_the_file(tmp_path):
-    X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5}), [0, 1] * 10
+    X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 8}), [0, 1] * 16
     nothing = pd.DataFrame({"a": [np.nan, np.nan]})
     model = DynamicClassifier(method=Auto(**QUICK)).fit(X, y, validation=(nothing, [0, 1]))
     model.save(tmp_path / "m.askless")

@@ -47,13 +47,13 @@ def guarded(run: Callable[[], int]) -> int:
         return BAD_INPUT
 
 
-def complain(message: str, code: str = "unspecified") -> None:
+def complain(message: str, code: str | None = None) -> None:
     """Print one line on standard error; the code of an error or a warning follows in brackets."""
-    bracket = "" if code == "unspecified" else f" [{code}]"
+    bracket = "" if code is None else f" [{code}]"
     print(f"askless: {' '.join(message.split())}{bracket}", file=sys.stderr)
 
 
-def note(message: str, code: str = "unspecified") -> None:
+def note(message: str, code: str) -> None:
     """Print a warning on standard error."""
     complain(f"note: {message}", code)
 
@@ -67,7 +67,10 @@ def _one_line(error: Exception) -> str:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    note(str(message), message.code if isinstance(message, AsklessWarning) else "unspecified")
+    if isinstance(message, AsklessWarning):
+        note(message.message, message.code)
+    else:
+        complain(f"note: {message}")
 
 
 def _discard_output() -> None:
