@@ -132,9 +132,7 @@ CODES = {
 class _Coded(Exception):
     """What errors and warnings have in common: a code, a message and fields."""
 
-    def __init__(self, code: str, message: str | None = None, **fields: Any) -> None:
-        if message is None:  # until every error has its code
-            code, message = "unspecified", code
+    def __init__(self, code: str, message: str, **fields: Any) -> None:
         super().__init__(code, message)  # the arguments are what pickle and copy call the class with
         self.code, self.message, self.fields = code, message, fields
 

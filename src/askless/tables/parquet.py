@@ -27,7 +27,7 @@ def parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise TableError("not_supported", "Parquet files need pyarrow: pip install 'askless[parquet]'") from None
+        raise TableError("not_supported", "Parquet files need pyarrow: pip install pyarrow") from None
     return pyarrow.parquet
 
 
