@@ -66,7 +66,9 @@ def table(results, codes):
                     if key.replace(code, codes[0], 1) in results
                 ]
                 lines.append(f"{line}, {np.mean(seconds):.1f} CPU s, ratio {np.median(first or [np.nan]):.2f}")
-    zero = {code: [np.mean(r["auroc"]) for k, r in results.items() if k.startswith(f"{code}|spam|0|")] for code in codes}
+    zero = {
+        code: [np.mean(r["auroc"]) for k, r in results.items() if k.startswith(f"{code}|spam|0|")] for code in codes
+    }
     lines += [f"spam, split 0  {code:30} AUROC {np.mean(scores):.2f}" for code, scores in zero.items() if scores]
     return "\n".join(lines)
 

@@ -15,9 +15,10 @@ import pytest
 from askless import DynamicClassifier, DynamicRegressor, encoded
 from askless.encoded import encode_rows, learn_encoder
 from askless.encoding import TableEncoder
-from askless.exceptions import TableError
+from askless.exceptions import ParameterError, TableError
 from askless.methods import Greedy
 from askless.tables import ParquetTable, Scratch
+from tests.coded import raises
 
 QUICK = Greedy(hidden=(16,), epochs=3, pretrain_epochs=3)
 
@@ -125,10 +126,10 @@ def test_errors_name_the_row_of_the_whole_table(small_chunks, tmp_path, scratch)
     frame, label = mixed()
     frame["size"] = frame["size"].astype(object)
     frame.loc[471, "size"] = "big"
-    with pytest.raises(TableError, match=r"'size', row 471 \(counting from 0\)"):
+    with raises(TableError, "bad_cell", column="size", row=471, value="big"):
         DynamicClassifier(2, QUICK).fit(frame, label, scratch=tmp_path if scratch else None)
     other, other_label = mixed(50)
-    with pytest.raises(TableError, match=r"'size', row 471 \(counting from 0\)"):
+    with raises(TableError, "bad_cell", column="size", row=471, value="big"):
         DynamicClassifier(2, QUICK).fit(other, other_label, validation=(frame, label))
 
 
@@ -166,7 +167,7 @@ def test_everything_takes_a_parquet_file(path):
     np.testing.assert_array_equal(model.predict_proba(table), model.predict_proba(frame))  # one column more
     assert model.score(X, y) == model.score(frame, y)
     pd.testing.assert_frame_equal(model.curve(X, y), model.curve(frame, y))
-    with pytest.raises(TableError, match="lacks 'size'"):
+    with raises(TableError, "missing_column", columns=["size"]):
         model.predict(X.drop("size"))
     regressor = DynamicRegressor(2, QUICK).fit(X.drop("count"), np.arange(500.0))
     assert regressor.predict(X).shape == (500,)
@@ -198,13 +199,13 @@ def test_a_checkpoint_knows_the_order_of_rows(path, tmp_path):
     frame, label = mixed()
     kept = tmp_path / "kept"
     DynamicClassifier(2, QUICK).fit(frame, label, checkpoint=kept)
-    with pytest.raises(ValueError, match="delete it"):
+    with pytest.raises(ValueError, match="delete"):
         DynamicClassifier(2, QUICK).fit(frame, label, checkpoint=kept, scratch=tmp_path)
 
 
 def test_a_folder_that_is_not_there(tmp_path):
     frame, label = mixed()
-    with pytest.raises(ValueError, match=r"scratch is .*nowhere.*not a folder"):
+    with raises(ParameterError, "file_not_found", name="scratch", path=str(tmp_path / "nowhere")):
         DynamicClassifier(2, QUICK).fit(frame, label, scratch=tmp_path / "nowhere")
 
 

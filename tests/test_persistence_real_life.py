@@ -33,7 +33,7 @@ def test_prices_in_the_order_of_the_features(tmp_path):
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "m.askless"
-    how = {"costs": COSTS, "stopping": RULES, "precedence": {NAMES[2]: [NAMES[1]]}}
+    how = {"costs": COSTS, "stopping": RULES, "precedence": {NAMES[2]: [NAMES[1]]}, "reference_rows": 256}
     DynamicClassifier(3, method=FixedOrder(epochs=2, hidden=(8,)), **how).fit(X, Y).save(path)
     return path
 
@@ -69,7 +69,7 @@ def test_stored_rows_are_training_rows_in_equal_shares(path):
 
 def test_what_most_models_do_not_have_is_left_out(tmp_path):
     plain = tmp_path / "plain.askless"
-    model = DynamicClassifier(3, method=FixedOrder(epochs=2, hidden=(8,)), reference_rows=0).fit(X, Y)
+    model = DynamicClassifier(3, method=FixedOrder(epochs=2, hidden=(8,))).fit(X, Y)
     model.save(plain)
     header, manifest, _ = opened(plain.read_bytes())
     assert not {"costs", "precedence"} & set(manifest)

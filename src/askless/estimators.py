@@ -21,6 +21,7 @@ from askless.core.stopping import as_rules, check_rules
 from askless.encoded import encode_rows, learn_encoder, reference_sample
 from askless.exceptions import ModelFileError, ParameterError, TableError
 from askless.fitted import FittedModel, checked_budget
+from askless.hints import listed
 from askless.images import image_grid
 from askless.inputs import (
     checked_labels,
@@ -36,6 +37,7 @@ from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
 from askless.persistence import read_model, write_model
+from askless.remarks import warn_of_data, warn_of_target
 from askless.tables import Scratch, check_row_labels, holdout, take_rows
 
 __all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor", "load"]
@@ -44,7 +46,7 @@ DEFAULT_BUDGET = 10
 
 
 class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
-    """What both estimators share."""
+    """The base class of both estimators."""
 
     def __init__(
         self,
@@ -59,7 +61,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         validation_fraction: float = 0.2,
         verbose: bool | None = None,
         precedence: Mapping[str, Sequence[str]] | None = None,
-        reference_rows: int = 256,
+        reference_rows: int = 0,
         device: str = "cpu",
         n_threads: int | None = 1,
     ) -> None:
@@ -89,21 +91,24 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         checkpoint: str | os.PathLike[str] | None = None,
         scratch: str | os.PathLike[str] | None = None,
     ) -> Self:
-        """Learn from a table and its labels.
+        """Fit the model to a table and its labels.
+
+        Suspicious data raises an `AsklessWarning` for each finding: duplicate rows and columns, constant columns,
+        identifiers, codes such as -999, a column that predicts the target alone, and very few rows.
 
         Parameters
         ----------
-        X : a pandas or polars frame, an array (also a memory-mapped one), or an `askless.tables.ParquetTable`, with a
-            row for each case. Missing values and categories are welcome.
-        y : the labels (of any type), or the numbers of a regression.
-        validation : another (X, y), on which training chooses the best weights; None holds out some of the rows.
-        checkpoint : a file that keeps the progress of training. If the process dies, the same call goes on from there
-            and ends with the same model. Delete the file once the model is saved.
-        scratch : a folder for temporary files, which then hold the encoded rows in place of memory: see
+        X : a pandas or polars DataFrame, a pyarrow table, a 2-D array (possibly memory-mapped), or an
+            `askless.tables.ParquetTable`, with one row per case. Missing values and categories are supported.
+        y : class labels of any type, or numbers for a regression.
+        validation : a pair (X, y) on which training chooses the best weights. None holds out some of the rows.
+        checkpoint : a file for the progress of training. If the process dies, the same call continues from the file
+            and returns the same model. Delete the file after saving the model.
+        scratch : a folder for temporary files that hold the encoded rows instead of memory; see
             docs/large_tables.md.
         """
         method = self._check_parameters()
-        self.__dict__.pop("model_", None)  # whatever happens below, an older model does not answer for this table
+        self.__dict__.pop("model_", None)  # if this fit fails, the model of an earlier fit must not remain
         X = checked_table(self, X)
         grid = self._image_grid()
         target = getattr(y, "name", None)
@@ -115,7 +120,10 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             X_valid, y_valid, rows, held = X, y, rows[kept], rows[held]
         else:
             if not isinstance(validation, tuple | list) or len(validation) != 2:
-                raise ParameterError(f"validation is a {type(validation).__name__}; it must be a pair, (X, y)")
+                kind = type(validation).__name__
+                raise ParameterError(
+                    "wrong_type", f"validation must be a pair (X, y), not a {kind}", name="validation", value=kind
+                )
             X_valid = table_again(self, validation[0])
             y_valid = self._encode_target(validation[1], X_valid, known_classes=True)
             held = np.arange(len(X_valid))
@@ -123,13 +131,16 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         encoder = learn_encoder(X, rows, groups=self.groups, costs=named, grid=grid, seed=seed)
         if validation is not None:
             warn_of_scale(encoder, X_valid)
+        warn_of_target(y, self._task)
+        if grid is None:
+            warn_of_data(X, y, self._task, (self.groups or {}).values())
         prices = cost_model(None, encoder.schema, costs)
         precedence = Precedence.of(self.precedence, encoder.schema)
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
         train, rows = encode_rows(encoder, X, rows, room, seed)
         valid, held = encode_rows(encoder, X_valid, held, room, seed)
         if len(proof):
-            encode_rows(encoder, X, proof, room, seed)  # a bad cell is found now, not after training
+            encode_rows(encoder, X, proof, room, seed)  # raises for bad cells now, not after training
         classes = np.asarray(getattr(self, "classes_", ())).tolist()
         warn_of_telling_gaps(encoder, train, y[rows], valid, y_valid[held], classes)
         from askless.training import Problem, progress_bar
@@ -149,7 +160,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             device=self.device,
             n_threads=self.n_threads,
         )
-        settings = self._settings(method, encoder.schema, target)  # an error now, not after training
+        settings = self._settings(method, encoder.schema, target)  # raises now, not after training
         with progress_bar(self.verbose) as progress:
             fitted = method.fit(problem, seed=seed, progress=progress, checkpoint=checkpoint)
         model = FittedModel(
@@ -173,13 +184,32 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> Method:
         if self.missing not in ("skip", "answer"):
-            raise ParameterError(f"missing is {self.missing!r}; it must be 'skip' or 'answer'")
+            raise ParameterError(
+                "invalid_choice",
+                f"missing must be 'skip' or 'answer', not {self.missing!r}",
+                name="missing",
+                value=self.missing,
+                choices=["skip", "answer"],
+            )
         if not 0.0 < self.validation_fraction < 1.0:
-            raise ParameterError(f"validation_fraction is {self.validation_fraction!r}; it must be between 0 and 1")
+            raise ParameterError(
+                "out_of_range",
+                f"validation_fraction must be between 0 and 1, not {self.validation_fraction!r}",
+                name="validation_fraction",
+                value=self.validation_fraction,
+                low=0,
+                high=1,
+            )
         if self.max_features is not None:
             checked_budget(self.max_features, 1)
         if not is_whole(self.reference_rows) or self.reference_rows < 0:
-            raise ParameterError(f"reference_rows is {self.reference_rows!r}; it must be an integer of at least 0")
+            raise ParameterError(
+                "out_of_range",
+                f"reference_rows must be an integer of at least 0, not {self.reference_rows!r}",
+                name="reference_rows",
+                value=self.reference_rows,
+                low=0,
+            )
         checked_precedence(self.precedence)
         check_settings(RUNNING, {"device": self.device, "n_threads": self.n_threads})
         method = find_method(self.method).check()
@@ -188,22 +218,31 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         return method
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of the method too (`method__epochs=5`), be it an object or a name."""
+        """Set parameters, also those of the method (`method__epochs=5`) if it is given by name."""
         if isinstance(self.method, str) and any(name.startswith("method__") for name in params):
             self.method = find_method(self.method)
         return super().set_params(**params)  # type: ignore[no-any-return]
 
     def _image_grid(self) -> Grid | None:
-        """How images are cut into patches; None for a table."""
+        """How images are cut into patches, or None for a table."""
         shape = getattr(self, "image_shape_", None)
         if shape is None and self.patch_size is not None:
-            raise ParameterError("patch_size is for images: arrays of shape (n, height, width[, channels])")
+            raise ParameterError(
+                "conflicting_settings",
+                "patch_size is for images: arrays of shape (n, height, width[, channels])",
+                name="patch_size",
+                value=self.patch_size,
+            )
         if shape is not None and self.groups is not None:
-            raise ParameterError("groups are for tables; the features of images are their pixels or patches")
+            raise ParameterError(
+                "conflicting_settings",
+                "groups are for tables; the features of images are their pixels or patches",
+                name="groups",
+            )
         return None if shape is None else image_grid(shape, self.patch_size)
 
     def _settings(self, method: Method, schema: Schema, target: Any) -> dict[str, Any]:
-        """The parameters as JSON, from which `load` makes the estimator again; and the name of the target."""
+        """The parameters as JSON, from which `load` rebuilds the estimator, and the name of the target."""
         prices = {feature.name: feature.cost for feature in schema.features if feature.cost != 1.0}
         groups = None if self.groups is None else {str(k): list(v) for k, v in self.groups.items()}
         settings = {
@@ -225,15 +264,34 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
     # Files and facts
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file that `askless.load` reads."""
+        """Write the fitted model to a file, which `askless.load` reads. An existing file is overwritten."""
         check_is_fitted(self, "model_")
         write_model(self.model_, path)
 
     @property
     def schema_(self) -> Schema:
-        """The features, their kinds, prices and columns."""
+        """The features with their kinds, costs and columns."""
         check_is_fitted(self, "model_")
         return self.model_.schema
+
+    @property
+    def summary_(self) -> dict[str, Any]:
+        """What the fit kept and why, also after `load`.
+
+        Returns
+        -------
+        A dict with these entries, and what else the method reports:
+
+        - "method": the name of the method that was kept; of `auto`, that of the best method it tried.
+        - "kind": "dynamic", "static" or "control".
+        - "explanation": a sentence that says what was kept and why.
+        - "losses": the validation loss of each method that was tried, by name.
+        - "seconds": the training time of each method, by name.
+        - "training_rows": how many encoded training rows, with labels, the model and its file hold.
+        """
+        check_is_fitted(self, "model_")
+        reference = self.model_.reference
+        return self.model_.summary | {"training_rows": 0 if reference is None else len(reference.y)}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -246,40 +304,42 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
 
 
 class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[misc]
-    """Predicts a class from the few features that it asks for, case by case.
+    """Predicts a class from few features, which it chooses for each case.
 
     Parameters
     ----------
-    max_features : how many features may be asked of a case, and what training is for. None means 10, or all of them
-        where there are fewer; a larger number than there are features is clipped.
-    method : how to learn, by name ("greedy", "value", "forward_selection", ...; `askless.methods.list_methods()` has
-        all) or as a configured object such as `askless.methods.Greedy(hidden=(256, 256))`.
-    groups : columns that are asked together, `{"blood pressure": ["sbp", "dbp"]}`.
-    costs : the price of features by name, 1 where not given; or a cost model of `askless.core.costs`, such as
-        `Panels`. What is asked next is weighed against its price (docs/real_life.md).
-    stopping : rules of `askless.core.stopping` that end the questions before the budget does, such as
+    max_features : the largest number of features that may be asked per case. The model is trained for this budget.
+        None means 10, or all features if there are fewer. Larger numbers are clipped to the number of features.
+    method : the training method, by name ("greedy", "value", "forward_selection", ...; see
+        `askless.methods.list_methods()`) or as an object such as `askless.methods.Greedy(hidden=(256, 256))`.
+    groups : columns that are asked together, such as `{"blood pressure": ["sbp", "dbp"]}`.
+    costs : the cost of features by name; the default cost is 1. Or a cost model of `askless.core.costs`, such as
+        `Panels`. Costs influence what is asked next (docs/real_life.md).
+    stopping : rules of `askless.core.stopping` that can end the questions before the budget is used up, such as
         `Confidence(0.95) | MaxCost(20)`.
-    missing : "skip": a missing value cannot be asked of that row; "answer": asking it counts, and the answer is
-        "unknown".
+    missing : "skip": a missing value cannot be asked in that row. "answer": it can be asked, counts towards the
+        budget, and the answer is "unknown".
     patch_size : for images, arrays of shape (n, height, width[, channels]): the side of the square patches that are
-        asked. None asks for single pixels.
-    random_state : an integer gives the same model each time.
-    validation_fraction : share of the rows that training holds out to choose the best weights.
+        asked, in pixels. None asks for single pixels.
+    random_state : the seed. The same integer gives the same model.
+    validation_fraction : the share of the rows that training holds out to choose the best weights.
     verbose : whether `fit` shows its progress on standard error: a bar in a terminal, a line in a notebook, lines
-        elsewhere. None shows it in a terminal and a notebook only.
-    precedence : what may be asked only after other features, `{"result": ["consent"]}`.
-    reference_rows : how many encoded training rows the model keeps, to imagine answers from: batches and the rule
-        `DecisionStable` need them. 0 keeps none.
+        elsewhere. None shows it in a terminal or notebook only.
+    precedence : features that can be asked only after others, such as `{"result": ["consent"]}`.
+    reference_rows : the number of encoded training rows, with their labels, that are stored in the model and its
+        file. The default 0 stores none. **Values and labels of these rows can be read back from the file.**
+        `rollout(batch=...)` and the rule `DecisionStable` need stored rows; 256 are enough.
     device : where convolutional networks are trained: "cpu", "cuda", "mps", or "auto" for a GPU if torch finds one.
     n_threads : threads of torch in training. None uses as many as torch does by default. More than one is faster for
         large dense networks only.
 
     Attributes
     ----------
-    classes_ : the labels, in the order of `predict_proba`'s columns.
-    schema_ : the features as the model knows them.
-    history_ : what training reported, a row for each epoch.
-    n_features_in_, feature_names_in_ : of the table given to `fit`.
+    classes_ : the labels, in the order of the columns of `predict_proba`.
+    schema_ : the features with their kinds and costs.
+    summary_ : which method was kept and why, and how many training rows the model holds.
+    history_ : a list with a dict for each training epoch; empty after `load`.
+    n_features_in_, feature_names_in_ : the number and the names of the columns in `fit`.
 
     Examples
     --------
@@ -299,7 +359,9 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
             self.classes_ = np.unique(labels)
             if len(self.classes_) < 2:
                 only = self.classes_.tolist()[0]
-                raise TableError(f"y has only one class, {only!r}; a classifier needs two or more")
+                raise TableError(
+                    "one_class", f"y has only one class, {only!r}; a classifier needs at least two", label=only
+                )
             warn_of_labels(self.classes_.tolist())
         elif self.classes_.dtype.kind in "UO" and labels.dtype.kind in "iufb":
             labels = labels.astype(str)  # as at `fit`, where text and numbers were mixed
@@ -308,35 +370,43 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
         if len(strange):
             row = int(strange[0])
             label = labels[row : row + 1].tolist()[0]
-            raise TableError(f"y has the label {label!r} (row {row}, counting from 0), which training has not")
+            classes = self.classes_.tolist()
+            raise TableError(
+                "unknown_label",
+                f"unknown label {label!r} in y, row {row} (0-based); `fit` saw {listed(classes)}",
+                label=label,
+                row=row,
+                choices=classes,
+            )
         return codes
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n, classes) probabilities after the questions that the budget and the rules allow."""
+        """Class probabilities (n, classes) after the last question."""
         return self.rollout(X).predictions[:, -1]
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n,) the most probable class."""
+        """The most probable class (n,) after the last question."""
         codes = self.predict_proba(X).argmax(axis=1)
         labels: np.ndarray = self.classes_[codes]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of correct predictions."""
+        """The accuracy."""
         check_row_labels(X, y, "y")
         return float(super().score(X, y, sample_weight))
 
 
 class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
-    """Predicts a number, with a standard deviation, from the few features that it asks for, case by case.
+    """Predicts a number and a standard deviation from few features, which it chooses for each case.
 
     The parameters are those of `DynamicClassifier`.
 
     Attributes
     ----------
-    schema_ : the features as the model knows them.
-    history_ : what training reported, a row for each epoch.
-    n_features_in_, feature_names_in_ : of the table given to `fit`.
+    schema_ : the features with their kinds and costs.
+    summary_ : which method was kept and why, and how many training rows the model holds.
+    history_ : a list with a dict for each training epoch; empty after `load`.
+    n_features_in_, feature_names_in_ : the number and the names of the columns in `fit`.
 
     Examples
     --------
@@ -354,17 +424,17 @@ class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
         return checked_numbers(y, X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n,) the mean after the questions that the budget and the rules allow."""
+        """The predicted mean (n,) after the last question."""
         return self.rollout(X).predictions[:, -1, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the predictions."""
+        """The R² of the predictions."""
         check_row_labels(X, y, "y")
         return float(super().score(X, y, sample_weight))
 
 
 def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
-    """The estimator in a model file. No code in the file is run; whatever is damaged raises `ModelFileError`."""
+    """Load an estimator from a model file. Runs no code from the file. Raises `ModelFileError` if it is damaged."""
     model = read_model(path)
     kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
     try:
@@ -374,9 +444,11 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
         settings["costs"] = model.costs or settings["costs"]
         estimator = kind(**settings, stopping=model.stopping or None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelFileError(f"{path} has settings that this askless does not know ({error})") from error
+        raise ModelFileError(
+            "newer_format", f"{path} has settings that this version of askless does not know ({error})", path=path
+        ) from error
     estimator.model_ = model
-    estimator.history_ = []
+    estimator.history_ = []  # not in the file
     if model.image_shape is not None:
         estimator.image_shape_ = model.image_shape
     names = model.encoder.columns

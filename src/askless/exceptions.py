@@ -23,6 +23,7 @@ __all__ = [
     "CertificationWarning",
     "CheckpointError",
     "ClusterError",
+    "DataWarning",
     "ExperimentError",
     "InterviewError",
     "MissingnessWarning",
@@ -45,6 +46,7 @@ CODES = {
     "duplicate_name": "Two things have the same name.",
     "conflicting_settings": "Two settings exclude each other.",
     "not_supported": "This combination is not supported.",
+    "usage": "The command line cannot be understood.",
     "cannot_save": "A part of the model cannot be stored in a model file.",
     # tables and labels
     "bad_cell": "A value of the table cannot be read.",
@@ -70,6 +72,7 @@ CODES = {
     # files
     "file_not_found": "There is no such file.",
     "file_exists": "The file exists and is not overwritten.",
+    "cannot_write": "A file or a folder is not writable.",
     "unreadable_file": "The file cannot be read or parsed.",
     "damaged_file": "The content of the file does not match its checksum.",
     "wrong_file": "The file is not of the expected kind.",
@@ -100,15 +103,36 @@ CODES = {
     # warnings
     "shared_worker": "A worker of a cluster runs several tasks at once, so times and memory are not comparable.",
     "method_failed": "One of the methods that were tried failed and is left out.",
+    "absent_class": "A class of the model does not occur among the labels.",
+    "short_lines": "Lines of a CSV file end before the last column.",
+    "unfinished_group": "A group was left before its last part; its answers are not recorded.",
+    "unnamed_column": "A column has no name and is left out.",
+    "unused_input": "Lines of the input were not used, because the interview was over.",
+    "empty_column": "A column has no values and is dropped.",
+    "too_many_categories": "A column has too many distinct values; the rare ones count as unknown.",
+    "similar_spellings": "Several categories or classes differ only in capitals or spaces.",
+    "leading_zeros": "A column of numbers has leading zeros and may hold codes.",
+    "numbers_as_categories": "A column of numbers with units, or of months, is read as categories.",
+    "missing_as_class": "A class has a name that means missing, such as 'NA'.",
+    "informative_missingness": "Which values are missing predicts the label.",
+    "constant_target": "All numbers of a regression target are equal.",
+    "row_numbers": "A column numbers the rows.",
+    "constant_column": "A column has one value only.",
+    "duplicate_column": "A column is a copy of another one.",
+    "duplicate_rows": "Many rows are copies of other rows.",
+    "missing_code": "A number such as -999 may stand for a missing value.",
+    "target_leak": "One column predicts the target almost perfectly.",
+    "other_capitals": "A category has other capitals than in training.",
+    "unexpected_type": "A value has another type than the categories of training.",
+    "unseen_categories": "Categories did not occur in training and count as unknown.",
+    "other_scale": "Pixels are on another scale than in training.",
 }
 
 
 class _Coded(Exception):
     """What errors and warnings have in common: a code, a message and fields."""
 
-    def __init__(self, code: str, message: str | None = None, **fields: Any) -> None:
-        if message is None:  # until every error has its code
-            code, message = "unspecified", code
+    def __init__(self, code: str, message: str, **fields: Any) -> None:
         super().__init__(code, message)  # the arguments are what pickle and copy call the class with
         self.code, self.message, self.fields = code, message, fields
 
@@ -157,7 +181,11 @@ class TruthError(AsklessError):
 
 
 class AsklessWarning(_Coded, UserWarning):
-    """The base class of all warnings; on its own, something in a table looks odd."""
+    """The base class of all warnings."""
+
+
+class DataWarning(AsklessWarning):
+    """A training table holds suspicious data, such as duplicates or codes for missing values."""
 
 
 class MissingnessWarning(AsklessWarning):

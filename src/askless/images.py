@@ -25,8 +25,12 @@ def stacked_images(X: Any) -> Any:
     for i, image in enumerate(X):
         if image.shape != X[0].shape:
             raise TableError(
-                f"image {i} of X (counting from 0) has the shape {image.shape}, the first one {X[0].shape}; they "
-                "must be of one shape: cut or resize them"
+                "wrong_shape",
+                f"image {i} (0-based) of X has the shape {image.shape}, the first one {X[0].shape}; all images must "
+                "have the same shape",
+                row=i,
+                shape=image.shape,
+                expected=X[0].shape,
             )
     return np.stack(X) if X else X
 
@@ -44,6 +48,12 @@ def image_grid(shape: tuple[int, ...], patch_size: int | None) -> Grid:
     """
     size: Any = 1 if patch_size is None else patch_size
     if not is_whole(size) or size < 1:
-        raise ParameterError(f"patch_size is {patch_size!r}; it must be an integer of at least 1")
+        raise ParameterError(
+            "out_of_range" if is_whole(size) else "wrong_type",
+            f"patch_size must be an integer of at least 1, not {patch_size!r}",
+            name="patch_size",
+            value=patch_size,
+            low=1,
+        )
     height, width, channels = (*shape, 1)[:3]
     return Grid(height, width, channels, int(size))

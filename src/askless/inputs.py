@@ -1,4 +1,4 @@
-"""What estimators are given, checked once at the edge, with scikit-learn's words where it has some."""
+"""Checks of what users pass to estimators, with scikit-learn's messages where it has some."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def checked_table(estimator: Any, X: Any) -> Any:
     sight = X.take(np.arange(min(len(X), 2))).read() if isinstance(X, ParquetTable) else X
     columns = read_table(sight)  # refuses an empty table and names that occur twice
     if columns.n_rows < 2:
-        raise TableError("the table has 1 sample (n_samples=1); a minimum of 2 is required.")
+        raise TableError(
+            "too_few_rows", "the table has 1 sample (n_samples=1); a minimum of 2 is required.", rows=1, needed=2
+        )
     names = column_names(X) if columns.named else None
     estimator.n_features_in_ = len(columns)
     estimator._by_name = columns.named
@@ -67,7 +69,10 @@ def table_again(estimator: Any, X: Any) -> Any:
         if tuple(X.shape[1:]) != shape:
             _refuse_one_image(X, shape)
             raise TableError(
-                f"the images have shape {X.shape[1:]}; {type(estimator).__name__} has learned from {shape}"
+                "wrong_shape",
+                f"the images have the shape {X.shape[1:]}; `fit` saw {shape}",
+                shape=X.shape[1:],
+                expected=shape,
             )
         X = flat_images(X)
     X = _two_dimensional(estimator, X)
@@ -77,8 +82,11 @@ def table_again(estimator: Any, X: Any) -> Any:
         if not framed:
             _refuse_one_image(X, shape)
         raise TableError(
+            "wrong_shape",
             f"X has {width} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input"
+            f"{estimator.n_features_in_} features as input",
+            value=width,
+            expected=estimator.n_features_in_,
         )
     if hasattr(estimator, "model_"):  # a fit with validation images has not learned the scale yet
         warn_of_scale(estimator.model_.encoder, X)
@@ -87,41 +95,43 @@ def table_again(estimator: Any, X: Any) -> Any:
 
 def _refuse_one_image(X: np.ndarray, shape: tuple[int, ...] | None) -> None:
     if X.shape == shape:
-        raise TableError(f"X is one image, of the shape {shape}; it must be an array of images: give X[None]")
+        raise TableError(
+            "wrong_shape", f"X is one image of shape {shape}; pass an array of images, X[None]", shape=shape
+        )
 
 
 def warn_of_scale(encoder: Encoder, X: Any) -> None:
-    """Tell where images are on another scale than those that the encoder has learned from."""
+    """Warn if images are on another scale than the training images."""
     if not isinstance(encoder, ImageEncoder):
         return
     rows = np.linspace(0, len(X) - 1, min(len(X), IMAGES_LOOKED_AT)).astype(np.intp)  # all over the table
-    if (told := encoder.other_scale(take_rows(X, rows))) is not None:
-        warnings.warn(f"the pixels of X {told}", AsklessWarning, stacklevel=3)
+    if (warning := encoder.scale_warning(take_rows(X, rows))) is not None:
+        warnings.warn(warning, stacklevel=3)
 
 
 def _two_dimensional(estimator: Any, X: Any) -> Any:
     if is_frame(X):
         return without_stored_index(X)
     if hasattr(X, "collect"):
-        raise TableError("the table is lazy; collect it first, such as X.collect()")
-    if (told := _no_table(X)) is not None:
-        raise TableError(told)
+        raise TableError("wrong_type", "the table is lazy; collect it first: X.collect()", value=type(X).__name__)
+    if (problem := _no_table(X)) is not None:
+        raise TableError("wrong_type", problem, value=type(X).__name__)
     return check_array(
         X, dtype=None, ensure_all_finite=False, ensure_min_samples=1, estimator=estimator, input_name="X"
     )
 
 
 def _no_table(X: Any) -> str | None:
-    """What is given in place of a table, and what to do: scikit-learn would show all of it. None if it may be one."""
+    """Why X is not a table and what to pass instead; None if it may be one. scikit-learn would print all of X."""
     if isinstance(X, str | os.PathLike):
-        return "X is the name of a file or another text; read the file first: pd.read_csv(...)"
+        return "X is a path or text, not a table; read the file first: pd.read_csv(...)"
     if isinstance(X, Mapping) and not hasattr(X, "toarray"):  # a sparse matrix may be one, of its cells
         one = all(isinstance(cell, str) or not hasattr(cell, "__len__") for cell in X.values())
-        return f"X is a mapping; give a DataFrame, such as pd.DataFrame({'[X]' if one else 'X'})"
+        return f"X is a mapping; pass a DataFrame: pd.DataFrame({'[X]' if one else 'X'})"
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping):
-        return "X is a list of mappings; give a DataFrame, such as pd.DataFrame(X)"
+        return "X is a list of mappings; pass a DataFrame: pd.DataFrame(X)"
     if isinstance(X, np.ndarray) and X.dtype.names is not None:
-        return "X is a structured array; give a DataFrame, such as pd.DataFrame(X)"
+        return "X is a structured array; pass a DataFrame: pd.DataFrame(X)"
     return None
 
 
@@ -137,15 +147,19 @@ def checked_labels(y: Any, X: Any) -> np.ndarray:
 
 
 def warn_of_labels(classes: Iterable[Any]) -> None:
-    """Tell of classes that are spelled alike, and of those that look like no label."""
+    """Warn about classes that are spelled alike, and about classes that look like missing values."""
     classes = list(classes)
     warn_of_spellings("y", classes, "classes")
     blank = [label for label in classes if isinstance(label, str) and is_missing(label)]
     if blank:
+        kept = "a class" if len(blank) == 1 else "classes"
         warnings.warn(
-            f"y holds {listed(blank)}, kept as {'a class' if len(blank) == 1 else 'classes'}, while such text in X "
-            "is missing; leave these rows out if their labels are not known",
-            AsklessWarning,
+            AsklessWarning(
+                "missing_as_class",
+                f"y holds {listed(blank)}, kept as {kept}; in X this text counts as missing; drop these rows if "
+                "their labels are unknown",
+                choices=blank,
+            ),
             stacklevel=3,
         )
 
@@ -156,18 +170,28 @@ def checked_numbers(y: Any, X: Any) -> np.ndarray:
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise TableError(f"y must hold numbers for a regression ({error})") from None
+        raise TableError("bad_label", f"y must hold numbers for a regression ({error})") from None
     infinite = np.flatnonzero(~np.isfinite(numbers))
     if len(infinite):
-        raise TableError(f"y holds NaN or infinity (first in row {infinite[0]}, counting from 0)")
-    if np.abs(numbers).max() > LARGEST_TARGET:
-        raise TableError(f"y holds {numbers[np.abs(numbers).argmax()]:g}; give numbers of at most {LARGEST_TARGET:g}")
+        row = int(infinite[0])
+        raise TableError(
+            "bad_label", f"y has NaN or infinity, first in row {row} (0-based)", row=row, value=float(numbers[row])
+        )
+    row = int(np.abs(numbers).argmax())
+    if abs(numbers[row]) > LARGEST_TARGET:
+        raise TableError(
+            "bad_label",
+            f"y has {numbers[row]:g} in row {row} (0-based); the limit is {LARGEST_TARGET:g}",
+            row=row,
+            value=float(numbers[row]),
+            high=LARGEST_TARGET,
+        )
     return numbers
 
 
 def _one_dimensional(y: Any, X: Any) -> np.ndarray:
     if y is None:
-        raise TableError("a target is needed: estimator requires y to be passed, but the target y is None")
+        raise TableError("required", "estimator requires y to be passed, but the target y is None", name="y")
     check_row_labels(X, y, "y")
     if hasattr(y, "to_pylist"):  # pyarrow
         y = y.to_pylist()
@@ -177,14 +201,21 @@ def _one_dimensional(y: Any, X: Any) -> np.ndarray:
     if len(values) != len(X):
         check_consistent_length(np.empty(len(X)), values)
     if values.dtype.kind in "cmM":
-        raise TableError(f"y holds values of type {values.dtype}; give text, numbers or booleans")
+        raise TableError(
+            "bad_label", f"y has the type {values.dtype}; expected text, numbers or booleans", value=str(values.dtype)
+        )
     if values.dtype.kind == "f" and np.isinf(values).any():
-        raise TableError(f"y holds infinity (first in row {np.flatnonzero(np.isinf(values))[0]}, counting from 0)")
+        row = int(np.isinf(values).argmax())
+        raise TableError(
+            "bad_label", f"y has infinity, first in row {row} (0-based)", row=row, value=float(values[row])
+        )
     missing = np.flatnonzero(_is_missing(values))
     if len(missing):
         raise TableError(
-            f"y has {len(missing)} missing value(s) (NaN), the first in row {missing[0]} (counting from 0); "
-            "drop these rows or fill them in"
+            "bad_label",
+            f"y has {len(missing)} missing value(s) (NaN), first in row {missing[0]} (0-based); drop these rows",
+            row=int(missing[0]),
+            rows=len(missing),
         )
     if values.dtype.kind == "O":
         _check_types(values)
@@ -192,14 +223,17 @@ def _one_dimensional(y: Any, X: Any) -> np.ndarray:
 
 
 def _check_types(values: np.ndarray) -> None:
-    """Refuse dates, intervals and other objects, of which the first row is named."""
+    """Raise for dates, intervals and other objects."""
     cells = values.tolist()
     strange = {kind for kind in set(map(type, cells)) if not issubclass(kind, LABELS) or issubclass(kind, DATES)}
     if strange:
         row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
+        kind = type(cells[row]).__name__
         raise TableError(
-            f"y holds values of type {type(cells[row]).__name__} (first in row {row}, counting from 0); give text, "
-            "numbers or booleans"
+            "bad_label",
+            f"y has values of type {kind}, first in row {row} (0-based); expected text, numbers or booleans",
+            row=row,
+            value=kind,
         )
 
 
@@ -214,9 +248,14 @@ def _is_missing(values: np.ndarray) -> np.ndarray:
 
 
 def seed_of(random_state: Any) -> int:
-    """An integer stands for itself; anything else that scikit-learn takes for a random state is drawn from."""
+    """A seed: an integer as it is, or a draw from anything else that scikit-learn accepts as a random state."""
     if is_whole(random_state):
         if not 0 <= random_state < 2**63:
-            raise ParameterError(f"random_state is {random_state}; it must be at least 0 and below 2**63")
+            raise ParameterError(
+                "out_of_range",
+                f"random_state must be at least 0 and below 2**63, not {random_state}",
+                name="random_state",
+                value=int(random_state),
+            )
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))

@@ -1,4 +1,4 @@
-"""Does which values are missing predict the label by itself? A policy must not feed on who was tested."""
+"""Checks whether the pattern of missing values predicts the label: a policy must not learn who was tested."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHOWN, SHARE = 3, 0.5  # features are named, if they are at least so telling as 
 def warn_of_telling_gaps(
     encoder: Encoder, train: Cases, y: np.ndarray, valid: Cases, y_valid: np.ndarray, classes: Sequence[Any]
 ) -> None:
-    """Warn if the gaps of the training rows tell the labels (codes, or numbers) of the validation rows."""
+    """Warn if missing values, in a model of the training rows, predict the labels (codes, or numbers) of others."""
     rows, held = _some(len(y)), _some(len(y_valid))
     (names, present), y = _presence(encoder, train, rows), y[rows]
     score = missingness_score(present, y, _presence(encoder, valid, held)[1], y_valid[held], len(classes))
@@ -38,10 +38,15 @@ def warn_of_telling_gaps(
     told = "; ".join(_said(names[i], gaps[:, i], y, telling[:, i], classes) for i in worst)
     name = "AUROC" if classes else "R²"
     warnings.warn(
-        f"which values are missing predicts the label by itself ({name} {score:.2f} on held-out rows): the model may "
-        f"learn who was tested, and not what was found. Most telling: {told}. Where values will not be missing for "
-        "the same reasons in use, leave these columns out or fill them in",
-        MissingnessWarning,
+        MissingnessWarning(
+            "informative_missingness",
+            f"which values are missing predicts the label ({name} {score:.2f} on held-out rows); the model may learn "
+            f"who was tested instead of what was found: {told}. If values will be missing for other reasons in use, "
+            "drop or fill these columns",
+            column=names[worst[0]],
+            columns=[names[i] for i in worst],
+            value=score,
+        ),
         stacklevel=3,
     )
 

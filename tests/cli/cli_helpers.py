@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+
+from askless.cli import run_command
+from askless.exceptions import AsklessError
+from tests.coded import raises
 
 QUICK = ["--set", "epochs=2", "pretrain_epochs=2", "hidden=[8]"]  # of `askless fit`
 GROUPS = {"pressure": ["high", "low"]}
@@ -39,19 +45,51 @@ def messy_frame(n: int = 160, seed: int = 0) -> pd.DataFrame:
 FEATURES = ["age", "colour", "smokes", "grade", "high", "low"]
 
 
+CODE = re.compile(r" \[(\w+)\]$")
+
+
 @dataclass(frozen=True)
 class Result:
+    """What a command has printed; `code` is its exit code."""
+
     code: int
     out: str
     err: str
 
     @property
     def complaint(self) -> str:
-        """The one line of an error of the user's."""
+        """The one line of an error of the user's; notes may come before it."""
         assert self.code == 2, self.err
-        assert self.err.startswith("askless: "), self.err
-        assert self.err.count("\n") == 1, self.err
-        return self.err.strip()
+        lines = [line for line in self.err.splitlines() if not line.startswith("askless: note: ")]
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("askless: "), self.err
+        return lines[0]
+
+    @property
+    def error(self) -> str | None:
+        """The code in brackets at the end of that line, if there is one."""
+        match = CODE.search(self.complaint)
+        return match and match[1]
+
+    @property
+    def notes(self) -> dict[str | None, list[str]]:
+        """The notes by code."""
+        found: dict[str | None, list[str]] = {}
+        for line in self.err.splitlines():
+            if line.startswith("askless: note: "):
+                match = CODE.search(line)
+                text = CODE.sub("", line.removeprefix("askless: note: "))
+                found.setdefault(match and match[1], []).append(text)
+        return found
+
+
+def refused(code: str, *words: object, **fields: object) -> str:
+    """Run a command, which must raise an error of askless with this code and these fields; returns its message."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with raises(AsklessError, code, **fields) as caught:
+            run_command([str(word) for word in words])
+    return str(caught.value)
 
 
 def spawn(*words: object, given: str | None = None, **options: object) -> subprocess.CompletedProcess[str]:

@@ -40,7 +40,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame = messy_frame()
     X = frame[FEATURES].assign(grade=frame["grade"].astype("category"))
     method = Greedy(epochs=2, pretrain_epochs=2, hidden=(8,))
-    estimator = DynamicClassifier(3, method, groups=GROUPS, costs=COSTS).fit(X, frame["ill"])
+    estimator = DynamicClassifier(3, method, groups=GROUPS, costs=COSTS, reference_rows=256).fit(X, frame["ill"])
     path = tmp_path_factory.mktemp("models") / "m.askless"
     estimator.save(path)
     return path

@@ -44,7 +44,7 @@ def test_demo(run, tmp_path, dataset, rows):
         assert outside not in page
 
 
-def test_a_stopped_demo_goes_on(run, tmp_path, monkeypatch):
+def test_a_stopped_demo_continues(run, tmp_path, monkeypatch):
     words = ["demo", "--dataset", "wine", "--output", tmp_path, "--budget", 2]
 
     def stop(*args, **options):
@@ -53,11 +53,29 @@ def test_a_stopped_demo_goes_on(run, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Random, "_order", stop)
         result = run(*words)
-    assert (result.code, result.err) == (130, "askless: stopped; the same command goes on where it was\n")
+    assert (result.code, result.err) == (130, "askless: stopped; run the same command again to continue\n")
     assert (tmp_path / ".greedy.part").exists()
     assert run(*words).code == 0
-    (tmp_path / ".greedy.part").write_bytes(b"of another demo")
-    assert run(*words).code == 0
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_file_that_is_no_checkpoint_stops_the_demo(run, tmp_path):
+    (tmp_path / ".greedy.part").write_bytes(b"years of work")
+    assert run("demo", "--dataset", "wine", "--output", tmp_path, "--budget", 2).error == "wrong_file"
+    assert (tmp_path / ".greedy.part").read_bytes() == b"years of work"
+
+
+def test_a_checkpoint_of_another_demo_is_overwritten(run, tmp_path, monkeypatch):
+    words = ["demo", "--dataset", "wine", "--output", tmp_path, "--budget"]
+
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Random, "_order", stop)
+        assert run(*words, 2).code == 130
+    assert run(*words, 1).code == 0
+    assert load(tmp_path / "demo.askless").max_features == 1
     assert not list(tmp_path.glob(".*"))
 
 
@@ -65,11 +83,11 @@ def test_the_walk_asks_what_the_rollout_asked(model):
     fitted, frame = read_model(model), messy_frame()
     trajectory = fitted.rollout(frame)
     case = choose_case(trajectory, frame, frame["ill"], fitted.schema, "classification")
-    told = io.StringIO()
-    walk(Console(file=told, markup=False), fitted.interview, case, frame.iloc[case.row], fitted.schema)
-    places = [told.getvalue().index(f". {name}") for name in trajectory.names(case.row)]
+    shown = io.StringIO()
+    walk(Console(file=shown, markup=False), fitted.interview, case, frame.iloc[case.row], fitted.schema)
+    places = [shown.getvalue().index(f". {name}") for name in trajectory.names(case.row)]
     assert places == sorted(places)
-    assert f"the truth is {case.truth}" in told.getvalue()
+    assert f"the truth is {case.truth}" in shown.getvalue()
 
 
 def test_the_case_is_one_that_changed_for_the_better():

@@ -7,6 +7,7 @@ import pytest
 from askless.experiments import attempt, runner
 from askless.experiments.config import read_experiment
 from askless.experiments.results import checksum, read_results, unpack_loss, write_result
+from tests.cli.cli_helpers import refused
 from tests.experiments.fake_worker import COMMAND, fake_result
 
 EXPERIMENT = """\
@@ -58,7 +59,7 @@ def test_a_failure_is_summed_up_with_exit_code_1(file, run, monkeypatch):
     monkeypatch.setattr(runner, "start_attempt", lambda *given: original(*given[:-1], ("false",)))
     result = run("experiment", "run", file)
     assert result.code == 1
-    assert "4 tasks failed; runs/small/failures says more" in result.out
+    assert "4 tasks failed; see runs/small/failures" in result.out
     assert "failed: wine, random, seed 0: the process ended with exit code 1 and left no result" in result.out
     assert "Traceback" not in result.out
 
@@ -76,14 +77,14 @@ def test_a_corrupt_result_is_a_note(file, quick_worker, run, tmp_path):
 
 def test_wrong_input_is_one_line(file, run, tmp_path):
     file.write_text(EXPERIMENT.replace('"wine"', '"wien"'))
-    assert "small.toml, line 5: there is no data set 'wien' (did you mean 'wine'?)" in (
-        run("experiment", "run", file).complaint
-    )
+    complaint = run("experiment", "run", file).complaint
+    assert "small.toml, line 5: " in complaint
+    assert "'wien' (did you mean 'wine'?)" in complaint
     assert not (tmp_path / "runs").exists()
-    assert "no such file" in run("experiment", "run", "none.toml").complaint
-    assert "is not a folder" in run("experiment", "run", _good(tmp_path), "--output", file).complaint
-    assert "holds no results" in run("experiment", "report", tmp_path).complaint
-    assert "--help" in run("experiment").complaint
+    assert "none.toml" in run("experiment", "run", "none.toml").complaint
+    refused("wrong_file", "experiment", "run", _good(tmp_path), "--output", file, option="--output", path=str(file))
+    refused("file_not_found", "experiment", "report", tmp_path, path=str(tmp_path))
+    assert "--help" in refused("usage", "experiment")
 
 
 def _good(tmp_path):
@@ -97,7 +98,7 @@ def test_another_experiment_s_folder(file, quick_worker, run, tmp_path):
     other = tmp_path / "other.toml"
     other.write_text(EXPERIMENT.replace('"small"', '"other"'))
     complaint = run("experiment", "run", other, "--output", "runs/small").complaint
-    assert "holds the results of the experiment 'small'" in complaint
+    assert "'small'" in complaint
 
 
 def test_a_data_set_that_is_not_there_is_known_before_anything_runs(file, run, tmp_path, monkeypatch):

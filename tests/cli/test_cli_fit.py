@@ -1,4 +1,5 @@
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,11 +11,15 @@ import pytest
 from safetensors import safe_open
 
 from askless import load
-from askless.cli.remarks import copied_columns, remarks
+from askless.cli.parser import UsageError
+from askless.cli.remarks import remarks
+from askless.cli.scores import Scores, leaking_features
 from askless.cli.settings import configured_method
 from askless.cli.tables import ParquetFile
 from askless.cli.target import choose_task
-from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, messy_frame
+from askless.core import Trajectory
+from askless.metrics import accuracy, auroc
+from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, messy_frame, refused
 
 
 @pytest.fixture
@@ -28,10 +33,10 @@ def test_fit_a_messy_table(run, table, tmp_path, options):
     output = tmp_path / "m.askless"
     result = run("fit", table, "--target", "ill", "--drop", "score", *options, "--budget", 2, *QUICK, "-o", output)
     assert result.code == 0, result.err
-    assert "ill: classification, because it is text (2 different values)" in result.out
-    assert "Score on 32 rows that training did not see" in result.out
+    assert "ill: classification, because it holds text (2 different values)" in result.out
+    assert "Scores on 32 test rows" in result.out
     assert "AUROC" in result.out
-    assert "without these rows" in result.out
+    assert "without the test rows" in result.out
     assert "asked most" in result.out
     assert not (tmp_path / "m.askless.part").exists()
     model = load(output)
@@ -50,7 +55,7 @@ def test_fit_a_messy_table(run, table, tmp_path, options):
     assert model.schema_.prices.tolist() == [2, 1, 1, 1, 5]
 
 
-def test_money_is_told_though_all_that_was_asked_costs_1(run, table, tmp_path):
+def test_money_is_shown_though_all_that_was_asked_costs_1(run, table, tmp_path):
     (tmp_path / "costs.json").write_text('{"high": 4}')
     words = ["fit", table, "--target", "ill", "--drop", "score", "colour", "grade", "smokes", "--budget", 1]
     words += ["--method", "fixed_order", "--set", 'order=["age","low"]', "epochs=1", "hidden=[4]"]
@@ -66,7 +71,7 @@ def test_money_is_told_though_all_that_was_asked_costs_1(run, table, tmp_path):
 def test_regression_is_chosen_for_numbers(run, table, tmp_path):
     words = ["--target", "score", "--drop", "ill", "grade", "--budget", 1, *QUICK]
     result = run("fit", table, *words, "-o", tmp_path / "m.askless")
-    assert "score: regression, because it holds numbers that are not whole" in result.out
+    assert "score: regression, because it holds numbers with decimals" in result.out
     assert "R²" in result.out
     assert load(tmp_path / "m.askless").model_.task == "regression"
 
@@ -103,11 +108,11 @@ def test_rows_without_a_target_can_be_left_out(run, tmp_path):
         "-o",
         tmp_path / "m.askless",
     ]
-    assert "missing in 2 of 160 rows, the first in row 3" in run(*words).complaint
+    refused("bad_label", *words, path=str(path), column="label", row=3, rows=2)
     result = run(*words, "--drop-missing-target")
-    assert "its 2 values are whole numbers (2 rows without a target left out)" in result.out
+    assert "its 2 values are integers (2 rows without a target left out)" in result.out
     assert "trained on 158 rows" in result.out
-    assert "did not see" not in result.out  # no test rows, no score
+    assert "AUROC" not in result.out  # no test rows, no score
     assert load(tmp_path / "m.askless").classes_.tolist() == [0, 1]
 
 
@@ -147,35 +152,42 @@ def test_an_empty_column_is_a_note(run, tmp_path):
     messy_frame()[["age", "ill"]].assign(nothing=None).to_csv(path, index=False)
     result = run("fit", path, "--target", "ill", *QUICK, "-o", tmp_path / "m.askless")
     assert result.code == 0
-    assert result.err == "askless: note: left out, because every value is missing: 'nothing'\n"
+    assert "'nothing'" in result.err
     assert "160 rows, 1 column to ask for" in result.out
 
 
-def test_columns_that_are_copies_are_told(run, tmp_path):
+def test_columns_that_are_copies_are_a_note(run, tmp_path):
     frame = pd.DataFrame({"a": [1.5, 2.5, None, 4.0] * 30, "y": ["no", "yes"] * 60})
     frame = frame.assign(b=frame["a"], word=["x", "z"] * 60, same=1, again=1).assign(**{"a word": ["x", "z"] * 60})
-    assert copied_columns(frame.drop(columns="y")) == [("b", "a"), ("a word", "word")]
-    assert copied_columns(frame[["a"]].assign(b=frame["a"].fillna(0.0))) == []
+    found = remarks(frame[["a"]].assign(b=frame["a"].fillna(0.0)), frame["y"])
+    assert "duplicate_column" not in coded(found)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", "--method", "fixed_order")
-    assert "b is a copy of a: --drop b if only one of them is to be asked" in done.out
-    assert "a word is a copy of word: --drop 'a word'" in done.out
+    words = ["fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", "--method", "fixed_order"]
+    notes = run(*words).notes["duplicate_column"]
+    assert "b is a copy of a; to ask only one of them, add --drop b" in notes
+    assert any("a word is a copy of word" in note and "--drop 'a word'" in note for note in notes)
     (tmp_path / "groups.json").write_text(json.dumps({"both": ["a", "b"]}))
-    words = ["--method", "fixed_order", "--groups", tmp_path / "groups.json"]
-    done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", *words)
-    assert "copy of a:" not in done.out  # they are one question
+    notes = run(*words, "--force", "--groups", tmp_path / "groups.json").notes["duplicate_column"]
+    assert not any("copy of a;" in note for note in notes)  # they are one question
 
 
-def test_rows_that_are_copies_and_numbers_of_rows_are_told():
+def coded(found):
+    """The messages of notes by code."""
+    return dict(found)
+
+
+def test_rows_that_are_copies_and_numbers_of_rows_are_notes():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(100, 3)), columns=list("abc"))
     y = pd.Series(rng.integers(0, 2, 100), name="y")
     assert list(remarks(frame, y)) == []
     twice = pd.concat([frame, frame[:60]], ignore_index=True)
-    (told,) = remarks(twice, pd.concat([y, y[:60]], ignore_index=True))
-    assert told.startswith("60 rows of 160 repeat others: if cases were entered twice")
-    (told,) = remarks(twice.assign(id=np.arange(160)[::-1] + 7), pd.concat([y, y[:60]], ignore_index=True))
-    assert told == "id numbers the rows: --drop id, no new case has such a number"
+    found = coded(remarks(twice, pd.concat([y, y[:60]], ignore_index=True)))
+    assert list(found) == ["duplicate_rows"]
+    assert found["duplicate_rows"].startswith("60 rows of 160 are copies")
+    found = coded(remarks(twice.assign(id=np.arange(160)[::-1] + 7), pd.concat([y, y[:60]], ignore_index=True)))
+    assert list(found) == ["row_numbers"]
+    assert found["row_numbers"].endswith("add --drop id")
     wide = pd.DataFrame(rng.random((1000, 30)) < 0.05)  # few are ill, and of little: chance repeats rows
     assert wide.duplicated().sum() > 300
     assert list(remarks(wide.set_axis([f"x{i}" for i in range(30)], axis=1), pd.Series(y.to_list() * 10))) == []
@@ -194,18 +206,30 @@ def test_codes_of_a_parquet_file_stay_text(run, tmp_path):
     assert run("evaluate", tmp_path / "m.askless", tmp_path / "t.parquet").code == 0
 
 
-def test_a_target_in_disguise_is_told(run, tmp_path):
+def test_a_target_in_disguise_is_a_note(run, tmp_path):
     frame = messy_frame()
     codes = {label: 10 + i for i, label in enumerate(frame["ill"].unique())}
     frame = frame.assign(status=frame["ill"].map(codes))[["status", "age", "ill"]]
     frame.to_csv(tmp_path / "t.csv", index=False)
-    done = run("fit", tmp_path / "t.csv", "--target", "ill", *QUICK, "-o", tmp_path / "m.askless")
-    assert "status alone tells the target: --drop status if it comes after it" in done.out
-    done = run("fit", tmp_path / "t.csv", "--target", "ill", "--drop", "status", *QUICK, "-o", tmp_path / "m.askless")
-    assert "alone tells" not in done.out
+    words = ["fit", tmp_path / "t.csv", "--target", "ill", *QUICK, "-o", tmp_path / "m.askless", "--force"]
+    leak = "status alone predicts the target; if it is known only afterwards (a leak), add --drop status"
+    assert leak in run(*words).notes["target_leak"]
+    done = run(*words, "--drop", "status")
+    assert done.code == 0, done.err
+    assert "target_leak" not in done.notes
 
 
-def test_what_looks_odd_is_told(run, tmp_path):
+def test_two_first_questions_that_leak_are_named_together():
+    names = ("age", "ward", "crp")
+    first = np.repeat([2, 1], [25, 15])[:, None]
+    asked = Trajectory(first, np.zeros((40, 2, 2)), np.zeros((40, 2)), np.array(["done"] * 40), names, ("a", "b"))
+    frame = pd.DataFrame({"budget": [0, 1], "score": [0.5, 1.0]})
+    assert leaking_features(asked, Scores(auroc, accuracy, frame, 40)) == ["crp", "ward"]
+    assert leaking_features(asked, Scores(auroc, accuracy, frame.assign(score=0.9), 40)) == []
+    assert leaking_features(asked, Scores(auroc, accuracy, frame, 20)) == []  # may be chance
+
+
+def test_suspicious_columns_are_notes(run, tmp_path):
     frame = pd.DataFrame(
         {
             "clinic": ["North"] * 120,
@@ -216,81 +240,85 @@ def test_what_looks_odd_is_told(run, tmp_path):
         }
     )
     y = pd.Series(["home", "ward", "Home ", "ward"] * 30, name="outcome")
-    told = [
-        "clinic has no other value than North: --drop clinic, asking it tells nothing",
-        "crp is -999 in 30 rows, far from its other values: --na -999 if that is none",
-    ]
-    assert list(remarks(frame, y)) == told
+    found = coded(remarks(frame, y))
+    assert list(found) == ["constant_column", "missing_code"]
+    assert "North" in found["constant_column"]
+    assert found["constant_column"].endswith("--drop clinic")
+    assert found["missing_code"].startswith("crp is -999 in 30 rows")
+    assert found["missing_code"].endswith("--na -999")
     frame.assign(outcome=y.str.strip()).to_csv(tmp_path / "t.csv", index=False)
     words = ["--target", "outcome", "-o", tmp_path / "m.askless", "--method", "fixed_order"]
     done = run("fit", tmp_path / "t.csv", *words)
-    assert all(each in done.out for each in told)
-    assert "y holds 'Home', 'home', which are kept as different classes" in done.err
+    assert all(message in done.notes[code] for code, message in found.items())
+    assert "'Home', 'home'" in done.err
 
 
 @pytest.mark.parametrize("good", [[0, 1], [1.5, 2.25]])
-def test_a_code_in_the_target_is_told(good):
+def test_a_code_in_the_target_is_a_note(good):
     y = pd.Series([*good, -999] * 20, name="died")
-    told = (
-        "died, the target, is -999 in 20 rows, far from its other values: --na -999 --drop-missing-target if that is"
-    )
-    assert [remark.startswith(told) for remark in remarks(pd.DataFrame({"age": range(3, 183, 3)}), y)] == [True]
+    found = coded(remarks(pd.DataFrame({"age": range(3, 183, 3)}), y))
+    assert list(found) == ["missing_code"]
+    assert "the target died is -999 in 20 rows" in found["missing_code"]
+    assert "--na -999 --drop-missing-target" in found["missing_code"]
 
 
-def test_a_line_of_totals_is_told(run, tmp_path):
+def test_a_line_of_totals_is_a_note(run, tmp_path):
     rng = np.random.default_rng(0)
     lines = [
         f"{a:.2f};{b:.2f};{s};{a + b:.2f}" for a, b, s in zip(*rng.normal(9, 1, (2, 80)), "mf" * 40, strict=True)
     ]
     lines[4] = lines[4].rpartition(";")[0] + ";"
     text = "\n".join(["a;b;sex;y", *lines]).replace(".", ",")
-    words = ["--target", "y", "-o", tmp_path / "m.askless", "--method", "fixed_order", "--drop-missing-target"]
+    words = ["--target", "y", "-o", tmp_path / "m.askless", "--force", "--method", "fixed_order"]
+    words += ["--drop-missing-target"]
     for last in (";;;1432,5", ";;Summe;1432,5"):
         (tmp_path / "t.csv").write_text(f"{text}\n{last}\n")
         done = run("fit", tmp_path / "t.csv", *words)
         assert done.code == 0, done.err
-        told = (
-            "row 80 (counting from 0) has a target and nothing to ask for: leave out what is no case, such as a line"
-        )
-        assert f"{told} of totals; y is 1432.5 in row 80, and " in done.out
+        (note,) = done.notes["target_only_rows"]
+        assert note.startswith("row 80 (0-based) has a target but no other value")
+        assert "y is 1432.5 in row 80" in note
     for last in (";;m;18", "9;;Summe;1432,5"):  # a case of which little is known, and one like others
         (tmp_path / "t.csv").write_text(f"{text}\n{last}\n")
-        assert "nothing to ask for" not in run("fit", tmp_path / "t.csv", *words).out
+        assert "target_only_rows" not in run("fit", tmp_path / "t.csv", *words).notes
 
 
-def test_rows_without_values_are_told_with_targets_of_any_kind():
+def test_rows_without_values_are_a_note_with_targets_of_any_kind():
     frame = pd.DataFrame({"a": [1.5, None, 2.5, None, 4.0] * 4, "b": [None, None, "x", None, "y"] * 4})
     y = pd.Series([1.0, 2.0, 3.0, 4.0, 5.0] * 4, name="y")
-    told = "8 rows (the first is row 1, counting from 0) have a target and nothing to ask for: leave out what is no "
     for target in (y, y.astype(str)):
-        (remark,) = (each for each in remarks(frame, target) if "nothing" in each)
-        assert remark == f"{told}case, such as a line of totals"
+        note = coded(remarks(frame, target))["target_only_rows"]
+        assert note.startswith("8 rows, the first is row 1 (0-based), have a target but no other value")
+        assert note.endswith("such as a line of totals")
 
 
-def test_codes_with_zeros_in_front_are_told(run, tmp_path):
+def test_codes_with_leading_zeros_are_a_note(run, tmp_path):
     codes = [f"{i % 7:05d}" if i else None for i in range(60)]
     frame = pd.DataFrame({"zip": codes, "age": range(60), "y": ["a", "b"] * 30})
     frame.to_csv(tmp_path / "t.csv", index=False)
-    words = ["--target", "y", "-o", tmp_path / "m.askless", "--method", "fixed_order"]
-    told = "zip is written like 00001 and taken for a number: --category zip if these are codes"
-    assert told in run("fit", tmp_path / "t.csv", *words).out
-    assert told not in run("fit", tmp_path / "t.csv", *words, "--category", "zip").out
+    words = ["fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", "--force"]
+    words += ["--method", "fixed_order"]
+    (note,) = run(*words).notes["leading_zeros"]
+    assert note.startswith("zip has leading zeros, as in 00001")
+    assert note.endswith("--category zip")
+    assert "leading_zeros" not in run(*words, "--category", "zip").notes
 
 
 def test_lines_without_a_target_may_be_short(run, tmp_path):
     (tmp_path / "t.csv").write_text("age,crp,y\n" + "1,2,a\n2,3,b\n" * 20 + "7,8\n")
-    told = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless").complaint
-    assert "--drop-missing-target; 1 line ends before the last column (the first is line 42)" in told
+    words = ["fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless"]
+    message = refused("bad_label", *words, column="y", row=40)
+    assert "--drop-missing-target; 1 line ends before the last column (the first is line 42)" in message
 
 
 def test_a_checkpoint_of_other_settings_is_refused(run, table, tmp_path):
     words = ["fit", table, "--target", "ill", "--drop", "score", "grade", *QUICK, "-o", tmp_path / "m.askless"]
     checkpoint = tmp_path / "m.askless.part"
     checkpoint.write_bytes(b"nothing of the kind")
-    told = run(*words)
-    assert "delete it" in told.complaint
-    assert told.complaint.endswith("(--checkpoint names the file, else -o)")
-    assert "going on" not in told.out
+    result = run(*words)
+    assert str(checkpoint) in result.complaint
+    assert "(the file is named by --checkpoint, or by -o with .part added)" in result.complaint
+    assert checkpoint.read_bytes() == b"nothing of the kind"
     assert not (tmp_path / "m.askless").exists()
     checkpoint.unlink()
     assert run(*words).code == 0
@@ -309,7 +337,7 @@ def test_a_fit_that_is_ended_says_how_to_go_on(table, tmp_path, how, code):
         process.send_signal(how)
         told = process.communicate(timeout=60)[1]
     assert process.returncode == code
-    assert told.splitlines()[-1] == f"askless: stopped; the same command goes on from {part}"
+    assert told.splitlines()[-1] == f"askless: stopped; run the same command again to continue from {part}"
     assert part.exists()
 
 
@@ -337,7 +365,7 @@ def test_killed_and_resumed_gives_the_same_model(run, table, tmp_path):
     assert part.exists()
     assert not resumed.exists()
     result = run(*words, "-o", resumed)
-    assert f"going on from {part}\n" in result.err
+    assert str(part) in result.err
     assert resumed.read_bytes() == undisturbed.read_bytes()
     assert not part.exists()
 
@@ -352,8 +380,10 @@ def test_settings_of_a_method():
         True,
     )
     for wrong in ("epochs", "nonsense=1", "epochs=many", "epochs=0", "hidden=3", "shared=1"):
-        with pytest.raises(ValueError, match=f"--set {wrong}"):
+        with pytest.raises(UsageError) as caught:
             configured_method("greedy", [wrong])
+        assert caught.value.fields["option"] == "--set"
+        assert f"--set {wrong}" in str(caught.value)
 
 
 @pytest.fixture
@@ -373,7 +403,8 @@ def test_a_parquet_file_stays_on_disk(run, parquet, tmp_path, monkeypatch):
     assert run(*words).code == 0
     in_memory = load(tmp_path / "m.askless")
     scratch = tmp_path / "scratch"
-    assert f"--scratch: there is no folder {scratch}" in run(*words, "--scratch", scratch).complaint
+    words += ["--force"]
+    refused("file_not_found", *words, "--scratch", scratch, option="--scratch", path=str(scratch))
     scratch.mkdir()
     taken = []
     monkeypatch.setattr(ParquetFile, "read", lambda *_: taken.append("whole"))
@@ -381,7 +412,7 @@ def test_a_parquet_file_stays_on_disk(run, parquet, tmp_path, monkeypatch):
     assert result.code == 0, result.err
     assert "158 rows, 7 columns to ask for" in result.out
     assert "2 rows without a target left out" in result.out
-    assert "rows that training did not see" in result.out
+    assert "test rows" in result.out
     on_disk = load(tmp_path / "m.askless")
     assert [(f.name, f.kind, f.choices) for f in on_disk.schema_.features] == [
         (f.name, f.kind, f.choices) for f in in_memory.schema_.features
@@ -395,10 +426,55 @@ def test_mistakes_in_a_parquet_file_that_stays_on_disk(run, parquet, tmp_path):
     frame = pd.read_parquet(parquet)
     words = ["fit", parquet, "--target", "ill", "--scratch", tmp_path, "--category", "grade", *QUICK]
     words += ["-o", tmp_path / "m.askless"]
-    assert "missing in 2 of 160 rows, the first in row 3" in run(*words).complaint
+    refused("bad_label", *words, column="ill", row=3, rows=2)
     frame.fillna({"ill": "no"}).to_parquet(parquet)
-    assert "--drop: " in run(*words, "--drop", "scor").complaint
-    assert "did you mean 'score'" in run(*words, "--drop", "scor").complaint
+    refused("missing_column", *words, "--drop", "scor", option="--drop", column="scor", nearest="score")
     frame = frame.fillna({"ill": "no"}).assign(low=frame["low"].astype(str).where(frame.index != 133, "tall"))
     frame.to_parquet(parquet)
-    assert "column 'low', row 133 (counting from 0): 'tall' is not a number" in run(*words).complaint
+    complaint = run(*words).complaint
+    assert "column 'low', row 133 " in complaint
+    assert "'tall' is not a number" in complaint
+
+
+FEW = ["--method", "fixed_order", "--set", "epochs=1", "hidden=[4]"]
+
+
+def test_a_model_is_not_overwritten_unless_forced(run, table, tmp_path):
+    output = tmp_path / "m.askless"
+    fit = ["fit", table, "--target", "ill", "--drop", "score", "grade", *FEW, "-o", output]
+    output.write_bytes(b"years of work")
+    message = refused("file_exists", *fit, option="-o", path=str(output))
+    assert "--force" in message
+    assert run(*fit).error == "file_exists"
+    assert output.read_bytes() == b"years of work"
+    assert sorted(tmp_path.iterdir()) == [table, output]
+    assert run(*fit, "--force").code == 0
+    assert load(output).model_.task == "classification"
+
+
+def test_a_link_to_a_model_is_not_overwritten_either(table, tmp_path):
+    (tmp_path / "kept.askless").write_bytes(b"years of work")
+    (tmp_path / "m.askless").symlink_to(tmp_path / "kept.askless")
+    refused("file_exists", "fit", table, "--target", "ill", *FEW, "-o", tmp_path / "m.askless")
+
+
+def test_the_end_sums_the_fit_up(run, table, tmp_path):
+    words = ["fit", table, "--target", "ill", "--drop", "score", "grade", "--budget", 2, *FEW]
+    result = run(*words, "-o", tmp_path / "m.askless")
+    *_, last, following = result.out.splitlines()
+    assert re.fullmatch(
+        r"AUROC \d\.\d{3} with at most 2 questions; first question: \w+; "
+        r"time: \d+ s \(reading \d+ s, training \d+ s, scoring \d+ s\)",
+        last,
+    )
+    assert following.startswith("next: askless ask ")
+    result = run(*words, "--test-fraction", 0, "-o", tmp_path / "all.askless")
+    assert result.out.splitlines()[-2].startswith("first question: ")
+
+
+def test_the_method_that_auto_kept_is_explained(run, table, tmp_path):
+    words = ["fit", table, "--target", "ill", "--drop", "score", "grade", "--budget", 2, *QUICK]
+    shown = run(*words, "-o", tmp_path / "m.askless").out.splitlines()
+    assert load(tmp_path / "m.askless").model_.summary["explanation"] in shown
+    assert [line for line in shown if line.startswith("kept ") and "no better" in line]
+    assert "kept " not in run(*words, "--method", "greedy", "-o", tmp_path / "greedy.askless").out

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 import askless
 from askless.cli import COMMANDS, build_parser, demo, main
 from askless.cli.errors import guarded
-from tests.cli.cli_helpers import Result, spawn
+from askless.exceptions import AsklessWarning, TableError
+from tests.cli.cli_helpers import Result, refused, spawn
 
 NAMES = ["demo", "fit", "evaluate", "predict", "ask", "serve", "datasets", "experiment"]
 
@@ -67,7 +69,15 @@ def test_commands_are_complete():
     ],
 )
 def test_a_wrong_command_line_is_one_line(words, run):
-    assert "--help" in run(*words).complaint
+    result = run(*words)
+    assert "--help" in result.complaint
+    assert result.error == "usage"
+
+
+def test_a_misspelt_command_is_told_the_nearest():
+    message = refused("usage", "predikt", value="predikt", nearest="predict")
+    assert "'predikt' (did you mean 'predict'?); choose from demo, fit, " in message
+    refused("usage", "datasets", "gett", value="gett", nearest="get")
 
 
 def test_interrupts_and_bugs(monkeypatch, capsys, tmp_path):
@@ -84,13 +94,13 @@ def test_interrupts_and_bugs(monkeypatch, capsys, tmp_path):
     assert capsys.readouterr().err == "askless: x.csv: no such file or directory\n"
     assert raising(ValueError("two\nlines")) == 2
     assert capsys.readouterr().err == "askless: two lines\n"
+    assert raising(TableError("bad_cell", "two\nlines", row=3)) == 2
+    assert capsys.readouterr().err == "askless: two lines [bad_cell]\n"
     with pytest.raises(ZeroDivisionError):  # a bug keeps its traceback
         raising(ZeroDivisionError())
 
 
 def test_warnings_of_other_packages_are_left_alone():
-    import warnings
-
     def run() -> int:
         warnings.warn("old", DeprecationWarning, stacklevel=1)
         return 0
@@ -129,8 +139,19 @@ def test_two_hyphens_may_be_a_word_for_missing_values():
 
 
 @pytest.mark.parametrize("given", [["--na", "--"], ["--na", ".", "--"], ["--na", ".", "--", "-"], ["--na", "-x"]])
-def test_how_two_hyphens_are_given_is_told(run, given):
-    assert "is given like --na=--" in run("fit", "t.csv", "--target", "y", "-o", "m.askless", *given).complaint
+def test_errors_show_how_to_write_two_hyphens(given):
+    assert "like --na=--" in refused("usage", "fit", "t.csv", "--target", "y", "-o", "m.askless", *given)
+
+
+def test_warnings_of_askless_are_notes(capsys):
+    def run() -> int:
+        warnings.warn(AsklessWarning("duplicate_rows", "three\nrows", rows=3), stacklevel=1)
+        return 0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(run.__globals__, "__name__", "askless.somewhere")
+        assert guarded(run) == 0
+    assert capsys.readouterr().err == "askless: note: three rows [duplicate_rows]\n"
 
 
 @pytest.mark.parametrize("name", ["fit", "evaluate", "predict"])
@@ -138,4 +159,14 @@ def test_the_help_lists_the_words_that_always_mean_missing(name, capsys):
     with pytest.raises(SystemExit):
         main([name, "--help"])
     told = " ".join(capsys.readouterr().out.split())
-    assert "NA, N/A, NaN, null (small or in capitals), -nan, ? and nothing" in told
+    assert "NA, N/A, NaN, null (in small or capital letters), -nan, ? and an empty cell" in told
+
+
+def test_serve_names_the_packages_it_needs(run, model, monkeypatch):
+    """Also from a checkout, where 'askless[serve]' is no package that pip could find."""
+    monkeypatch.delitem(sys.modules, "askless.service.server", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    message = refused("missing_package", "serve", model, package="uvicorn")
+    assert "pip install fastapi" in message
+    assert "pip install '.[serve]'" in message
+    assert "askless[" not in message

@@ -9,7 +9,7 @@ import pytest
 
 from askless import DynamicClassifier, load
 from askless.cli import main
-from tests.cli.cli_helpers import FEATURES, messy_frame
+from tests.cli.cli_helpers import FEATURES, messy_frame, refused
 
 
 def predicted(path):
@@ -34,29 +34,34 @@ def test_one_row_a_case(run, table, model, tmp_path):
     assert found["grade"].astype(str).tolist() == frame["grade"].tolist()  # 01 is still 01
 
 
-def test_what_training_has_not_seen_is_counted(run, table, model, tmp_path):
-    """Words that count as unknown, and numbers far off; in a table like the training's nothing is said."""
-    assert "note" not in run("predict", model, table, "-o", tmp_path / "out.csv").err
+def test_unseen_values_are_counted(run, table, model, tmp_path):
+    """Unknown words, and numbers far outside; for a table like the training's there is no note."""
+    assert run("predict", model, table, "-o", tmp_path / "out.csv").notes == {}
     odd = messy_frame()
     odd.loc[:4, "age"] = 4711
     odd["grade"] = "new"
     odd.to_csv(tmp_path / "odd.csv", index=False)
-    told = run("predict", model, tmp_path / "odd.csv", "-o", tmp_path / "out.csv", "--chunk-rows", 50).err
-    assert f"note: age: 5 of {odd['age'].count()} values are outside of what training has seen, " in told
-    assert "as 4711 is" in told
-    assert "note: grade: 160 of 160 values are none of the model's choices, such as 'new': unknown to it" in told
-    assert "note: age: 5 of" in run("evaluate", model, tmp_path / "odd.csv").err
+    notes = run("predict", model, tmp_path / "odd.csv", "-o", tmp_path / "out.csv", "--chunk-rows", 50).notes
+    (outside,) = notes["outside_training_range"]
+    assert outside.startswith(f"age: 5 of {odd['age'].count()} values are outside of the training range, ")
+    assert outside.endswith("such as 4711")
+    assert notes["unseen_categories"] == [
+        "grade: 160 of 160 values are not in the training data, such as 'new', and count as unknown"
+    ]
+    assert notes == run("evaluate", model, tmp_path / "odd.csv").notes
 
 
-def test_words_in_other_capitals_are_read_as_the_choice_and_told(run, table, model, tmp_path):
+def test_words_in_other_capitals_are_read_as_the_choice_with_a_note(run, table, model, tmp_path):
     frame = messy_frame()
     frame["colour"] = frame["colour"].str.upper()
     frame.to_csv(tmp_path / "loud.csv", index=False)
     run("predict", model, table, "-o", tmp_path / "quiet.csv")
-    told = run("predict", model, tmp_path / "loud.csv", "-o", tmp_path / "loud_out.csv").err
+    result = run("predict", model, tmp_path / "loud.csv", "-o", tmp_path / "loud_out.csv")
+    (note,) = result.notes["other_capitals"]
     named = frame["colour"].count()
-    assert f"note: colour: {named} of {named} values are in other capitals than in training: '" in told
-    assert "' is read as '" in told
+    assert note.startswith(f"colour: {named} of {named} values are in other capitals than in training, such as '")
+    first = frame["colour"].value_counts().index[0]
+    assert note.endswith(f"such as {first!r} for {first.lower() if first != 'NONE' else 'None'!r}")
     assert predicted(tmp_path / "loud_out.csv").equals(predicted(tmp_path / "quiet.csv"))
 
 
@@ -114,13 +119,11 @@ def test_whole_numbers_stay_whole_beside_missing_ones(run, model, tmp_path):
         assert found == ["" if each is None else str(each) for each in ids]
 
 
-def test_columns_of_what_cannot_be_had_may_lack(run, table, model, tmp_path):
+def test_columns_of_unavailable_features_are_not_needed(run, table, model, tmp_path):
     lacking = tmp_path / "lacking.csv"
     pd.read_csv(table, dtype=str, keep_default_na=False).drop(columns=["high", "low"]).to_csv(lacking, index=False)
-    assert (
-        "--unavailable pressure for what cannot be had"
-        in run("predict", model, lacking, "-o", tmp_path / "out.csv").err
-    )
+    message = refused("missing_column", "predict", model, lacking, column="high", columns=["high", "low"])
+    assert "--unavailable pressure" in message
     result = run("predict", model, lacking, "-o", tmp_path / "out.csv", "--unavailable", "pressure")
     assert result.code == 0, result.err
     assert not predicted(tmp_path / "out.csv")["features asked"].str.contains("pressure").any()
@@ -135,13 +138,19 @@ def test_chunks_do_not_matter(run, table, model, tmp_path, rows):
     pd.testing.assert_frame_equal(whole, pieces, rtol=1e-5)
 
 
+def test_a_kept_column_must_not_have_the_name_of_an_output(table, model):
+    frame = pd.read_csv(table).assign(cost=1)
+    frame.to_csv(table, index=False)
+    refused("duplicate_name", "predict", model, table, "--keep", "cost", option="--keep", name="cost")
+
+
 def test_standard_output_and_a_smaller_budget(table, model, capfdbinary):
     assert main(["predict", str(model), str(table), "--budget", "1"]) == 0
-    told = capfdbinary.readouterr()
-    found = pd.read_csv(io.BytesIO(told.out))
+    printed = capfdbinary.readouterr()
+    found = pd.read_csv(io.BytesIO(printed.out))
     assert len(found) == 160
     assert (found["number asked"] == 1).all()
-    assert told.err == b""
+    assert printed.err == b""
 
 
 def test_columns_in_another_order_and_strange_chunks(run, model, tmp_path):
@@ -186,7 +195,7 @@ def test_a_failure_leaves_the_old_file(run, model, tmp_path):
     assert run("predict", model, path, "-o", output, "--chunk-rows", 10).code == 2
     assert output.read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "out.csv"]
-    assert "CSV" in run("predict", model, path, "-o", tmp_path / "out.xlsx").complaint
+    refused("wrong_file", "predict", model, path, "-o", tmp_path / "out.xlsx")
 
 
 def test_prediction_and_interviews_load_neither_torch_nor_scikit_learn(table, model, tmp_path):

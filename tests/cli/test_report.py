@@ -59,25 +59,25 @@ RANDOM = [0.2, 0.25, 0.3, 0.35]
 def test_the_largest_saving():
     found = comparison([0.2, 0.5, 0.8, 0.9], [0.2, 0.3, 0.4, 0.5], RANDOM)
     head = headline(found)
-    assert (head.asked, head.needed, head.saved, head.reached, head.beyond_chance) == (1, 3, 2, True, True)
+    assert (head.asked, head.needed, head.saved, head.reached, head.significant) == (1, 3, 2, True, True)
     assert (head.cost, head.control_cost) == (1.0, 3.0)
-    assert sentence(found) == "The greedy policy reaches with 1 question what the fixed order needs 3 for"
+    assert sentence(found) == "The greedy policy needs 1 question for a score that the fixed order reaches with 3"
 
 
 def test_a_control_that_never_gets_there():
     found = comparison([0.2, 0.6, 0.8, 0.9], [0.2, 0.3, 0.4, 0.5], RANDOM)
     assert (headline(found).beaten, headline(found).reached) == (3, False)
-    assert sentence(found) == "The greedy policy does better with 1 question than the fixed order with 3"
+    assert sentence(found) == "The greedy policy is better with 1 question than the fixed order with 3"
     assert "over 3" in render_report(found, CASE, {})
 
 
 def test_chance_is_not_reported_as_a_saving():
     same = comparison([0.2, 0.502, 0.6, 0.7], [0.2, 0.5, 0.6, 0.7], RANDOM)
-    assert not headline(same).beyond_chance
-    assert "do not differ beyond chance" in sentence(same)
+    assert not headline(same).significant
+    assert "do not differ significantly" in sentence(same)
     worse = comparison([0.2, 0.3, 0.4, 0.7], [0.2, 0.5, 0.6, 0.7], RANDOM)
-    assert not headline(worse).beyond_chance
-    assert sentence(worse) == "Here the greedy policy does worse with 2 questions than the fixed order with as many"
+    assert not headline(worse).significant
+    assert sentence(worse) == "With 2 questions each, the greedy policy is worse than the fixed order"
     assert "lead in" in render_report(worse, CASE, {})
 
 
@@ -86,12 +86,12 @@ def test_a_saving_that_may_be_chance_is_not_claimed():
     assert ahead(found, 2, 3)[0] > 0.0
     assert ahead(found, 2, 3)[1] == 0.0
     assert (headline(found).asked, headline(found).beaten) == (2, 2)
-    assert sentence(found) == "The greedy policy does better with 2 questions than the fixed order with as many"
+    assert sentence(found) == "With 2 questions each, the greedy policy is better than the fixed order"
     page = render_report(found, CASE, {})
     assert "instead of" not in page
     assert "lead in accuracy over the fixed order with 2 questions" in page
     found = comparison([0.2, 0.7, 0.7, 0.7], [0.2, 0.3, 0.5, 0.695], RANDOM)
-    assert sentence(found) == "The greedy policy does better with 1 question than the fixed order with 2"
+    assert sentence(found) == "The greedy policy is better with 1 question than the fixed order with 2"
     assert "1 <small>instead of over 2</small>" in render_report(found, CASE, {})
 
 

@@ -1,14 +1,14 @@
 """Images as encoded columns."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 
 from askless.core import Grid
 from askless.encoding import ImageEncoder, encoder_from_json
-from askless.exceptions import InterviewError, ModelFileError, TableError
+from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, ParameterError, TableError
+from tests.coded import raises, warns
 
 GRID = Grid(height=4, width=4, channels=2, patch_size=2)
 
@@ -80,7 +80,7 @@ def test_a_file_holds_all_of_it(images):
     assert again.schema == fitted.schema
     assert again.schema.prices.tolist() == [1, 1, 3, 1]
     np.testing.assert_array_equal(again.transform(images.reshape(5, -1)).x, fitted.transform(images.reshape(5, -1)).x)
-    with pytest.raises(ModelFileError, match="the images is damaged"):
+    with raises(ModelFileError, "wrong_file"):
         encoder_from_json({**fitted.to_json(), "grid": [4, 4, 2, 3]})
 
 
@@ -89,28 +89,31 @@ BYTES = np.linspace(0, 255, 32).astype(np.uint8)[None]
 
 
 @pytest.mark.parametrize(
-    ("learned", "given", "told"),
+    ("learned", "given", "low", "high"),
     [
-        (FRACTIONS, BYTES, "range from 0 to 255; .* ranged from 0 to 1"),
-        (FRACTIONS.astype(np.float16), BYTES.astype(float), "range from 0 to 255"),
-        (FRACTIONS, BYTES // 16, "range from 0 to 15"),
-        (FRACTIONS, np.full((1, 32), 255), "are 255"),
-        (BYTES, FRACTIONS, "range from 0 to 1; .* ranged from 0 to 255"),
-        (BYTES, BYTES > 127, "range from 0 to 1"),
-        (BYTES, 2 * FRACTIONS - 1, "range from -1 to 1"),
-        (BYTES, BYTES.astype(np.uint16) * 257, "range from 0 to 65535"),
-        (BYTES.astype(np.uint16) * 257, BYTES, "range from 0 to 255"),
-        (BYTES // 16, FRACTIONS.astype(np.float32), "range from 0 to 1"),
-        (BYTES, -1000.0 * FRACTIONS, "range from -1000 to -0"),
-        (FRACTIONS, FRACTIONS / 255, "range from 0 to 0.00392"),
+        (FRACTIONS, BYTES, 0, 255),
+        (FRACTIONS.astype(np.float16), BYTES.astype(float), 0, 255),
+        (FRACTIONS, BYTES // 16, 0, 15),
+        (FRACTIONS, np.full((1, 32), 255), 255, 255),
+        (BYTES, FRACTIONS, 0, 1),
+        (BYTES, BYTES > 127, 0, 1),
+        (BYTES, 2 * FRACTIONS - 1, -1, 1),
+        (BYTES, BYTES.astype(np.uint16) * 257, 0, 65535),
+        (BYTES.astype(np.uint16) * 257, BYTES, 0, 255),
+        (BYTES // 16, FRACTIONS.astype(np.float32), 0, 1),
+        (BYTES, -1000.0 * FRACTIONS, -1000, -0),
+        (FRACTIONS, FRACTIONS / 255, 0, 0.00392),
     ],
 )
-def test_another_scale_is_told(learned, given, told):
+def test_another_scale_is_told(learned, given, low, high):
     fitted = ImageEncoder.fit(learned, GRID)
-    assert re.match(told, fitted.other_scale(given))
-    given = given.astype(float)
-    given[0, 3] = np.nan
-    assert re.match(told, fitted.other_scale(given))
+    with_a_gap = given.astype(float)
+    with_a_gap[0, 3] = np.nan
+    for pixels in (given, with_a_gap):
+        warning = fitted.scale_warning(pixels)
+        assert warning.code == "other_scale"
+        assert [warning.fields["low"], warning.fields["high"]] == pytest.approx([low, high], rel=1e-2)
+        assert warning.fields["expected"] == (fitted.low, fitted.high)
 
 
 @pytest.mark.parametrize(
@@ -128,14 +131,12 @@ def test_another_scale_is_told(learned, given, told):
     ],
 )
 def test_the_same_scale_is_not_told(learned, given):
-    assert ImageEncoder.fit(learned, GRID).other_scale(given) is None
+    assert ImageEncoder.fit(learned, GRID).scale_warning(given) is None
 
 
 def test_an_answer_on_another_scale_is_told():
     for learned, answer in ((FRACTIONS, 200), (BYTES, 0.5), (BYTES, np.full((2, 2, 2), 0.25)), (BYTES, 9000)):
-        with pytest.warns(
-            UserWarning, match=r"answer to 'row 0, column 0' .*; they must be on the scale of training"
-        ):
+        with warns(AsklessWarning, "other_scale", feature="row 0, column 0", low=np.min(answer), high=np.max(answer)):
             ImageEncoder.fit(learned, GRID).encode_answer(0, answer)
     for learned, answer in ((FRACTIONS, 0.5), (FRACTIONS, 1), (BYTES, 0), (BYTES, 1), (BYTES, 2.5), (BYTES, 300)):
         assert ImageEncoder.fit(learned, GRID).encode_answer(0, answer) is not None  # warnings are errors here
@@ -143,26 +144,26 @@ def test_an_answer_on_another_scale_is_told():
 
 def test_what_is_no_image(images):
     fitted = encoder(images)
-    with pytest.raises(TableError, match="X has 31 features"):
+    with raises(TableError, "wrong_shape", value=31, expected=32):
         fitted.transform(np.zeros((1, 31)))
-    with pytest.raises(TableError, match="images hold numbers"):
+    with raises(TableError, "bad_column"):
         fitted.transform(np.full((1, 32), "dark", dtype=object))
-    for use in (fitted.transform, fitted.other_scale):
-        with pytest.raises(TableError, match="the table is empty: it has no images"):
+    for use in (fitted.transform, fitted.scale_warning):
+        with raises(TableError, "too_few_rows", rows=0, needed=1):
             use(np.zeros((0, 32)))
-    with pytest.raises(TableError, match="every pixel is missing"):
+    with raises(TableError, "bad_column"):
         ImageEncoder.fit(np.full((2, 32), np.nan), GRID)
-    with pytest.raises(TableError, match=r"row 0 \(counting from 0\): infinite"):
+    with raises(TableError, "bad_cell", row=0, value=np.inf):
         ImageEncoder.fit(np.full((2, 32), np.inf), GRID)
-    with pytest.raises(InterviewError, match=r"has the shape \(3, 2\)"):
+    with raises(InterviewError, "bad_answer", feature="row 0, column 0", shape=(3, 2), expected=(2, 2, 2)):
         fitted.encode_answer(0, np.zeros((3, 2)))
-    with pytest.raises(InterviewError, match="no array of numbers"):
+    with raises(InterviewError, "bad_answer", feature="row 0, column 0"):
         fitted.encode_answer(0, "dark")
-    with pytest.raises(InterviewError, match="infinity"):
+    with raises(InterviewError, "bad_answer", feature="row 0, column 0", value=np.inf):
         fitted.encode_answer(0, np.inf)
-    with pytest.raises(InterviewError, match="names 'row 9'"):
+    with raises(InterviewError, "bad_answer", feature="row 0, column 0", choices=["row 9"]):
         fitted.encode_answer(0, {"row 9": 1})
-    with pytest.raises(ValueError, match="did you mean 'row 0, column 1'"):
+    with pytest.raises(ParameterError, match="did you mean 'row 0, column 1'"):
         ImageEncoder.fit(images.reshape(5, -1), GRID, {"row 0, colum 1": 2.0})
 
 
@@ -199,7 +200,7 @@ def test_a_background_is_in_the_file():
     del kept["gaps"]
     np.testing.assert_allclose(encoder_from_json(kept).transform(strokes).x, [[0, 0, 1, 0.2]], rtol=1e-6)
     for broken in ([0.6, 0.6], [-0.1, 0.0], [0.1], "no"):
-        with pytest.raises(ModelFileError, match="the images is damaged"):
+        with raises(ModelFileError, "wrong_file"):
             encoder_from_json({**kept, "gaps": broken})
 
 
@@ -215,13 +216,13 @@ def test_infinite_pixels_are_refused_with_their_row(images):
     pixels = images.reshape(5, -1).astype(np.float64)
     fitted = ImageEncoder.fit(pixels, GRID)
     pixels[3, 0] = -np.inf
-    with pytest.raises(TableError, match=r"row 3 \(counting from 0\): infinite pixels"):
+    with raises(TableError, "bad_cell", row=3):
         fitted.transform(pixels)
     for use in (
         fitted.transform,
         lambda pixels, row_numbers: ImageEncoder.fit(pixels, GRID, row_numbers=row_numbers),
     ):
-        with pytest.raises(TableError, match=r"row 40 \(counting from 0\): infinite pixels"):
+        with raises(TableError, "bad_cell", row=40):
             use(pixels, row_numbers=[10, 20, 30, 40, 50])
 
 
@@ -231,11 +232,13 @@ def test_images_that_are_too_large_are_an_error_of_the_table():
         (Grid(4096, 1025, 1, 1), "4,096 x 1,025 pixels"),
         (Grid(2000, 2000, 3, 1), "pixels of 3 channels"),
     ):
-        with pytest.raises(TableError, match=f"{size} are too large: 4,194,304 values are the most"):
+        with raises(TableError, "too_large", value=grid.n_columns, high=4_194_304) as caught:
             ImageEncoder.fit(np.zeros((1, 1)), grid)
+        assert size in str(caught.value)
 
 
 def test_a_file_cannot_ask_for_any_number_of_pixels():
     data = {"kind": "images", "grid": [100_000, 100_000, 1, 100_000], "low": 0.0, "high": 1.0, "costs": [1.0]}
-    with pytest.raises(ModelFileError, match="too large"):
+    with raises(ModelFileError, "wrong_file") as caught:
         encoder_from_json(data)
+    assert "too large" in str(caught.value)

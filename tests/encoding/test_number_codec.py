@@ -13,6 +13,7 @@ from askless.encoding.channels import MAX_KNOTS, Linear, Rank, SignedLog, halved
 from askless.encoding.number import NumberCodec
 from askless.encoding.table import Column
 from askless.exceptions import UnseenWarning
+from tests.coded import warns
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -144,9 +145,9 @@ def test_damaged_channels_are_refused():
 def test_a_column_in_another_unit_is_told():
     codec = fit(np.linspace(35.0, 41.0, 50))  # degrees Celsius
     fahrenheit = np.linspace(95.0, 106.0, 12)
-    with pytest.warns(UnseenWarning, match=r"'x': 12 of 12 values are outside of 35 to 41.*, as 95 is.* unit"):
+    with warns(UnseenWarning, "outside_training_range", column="x", rows=12, low=35.0, high=41.0, value=95.0):
         codec.encode(fahrenheit)
-    with pytest.warns(UnseenWarning, match="7 of 12 values"):
+    with warns(UnseenWarning, "outside_training_range", column="x", rows=7):
         codec.encode(np.append(fahrenheit[:7], [36.0] * 5 + [np.nan] * 90))
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from askless.encoding import TableEncoder, read_table
 from askless.exceptions import TableError
+from tests.coded import raises
 
 DATA = {"age": [20.0, 30.0, 40.0], "sex": ["f", "m", "f"], "smokes": [True, False, True]}
 
@@ -54,8 +55,10 @@ def test_order_and_further_columns_do_not_matter(frame):
 
 def test_missing_columns_are_all_named_with_the_nearest(frame):
     encoder = TableEncoder.fit(frame(DATA))
-    with pytest.raises(TableError, match=r"lacks 'age' \(did you mean 'AGE'\?\), 'smokes'; a column without values"):
+    with raises(TableError, "missing_column", columns=["age", "smokes"], nearest="AGE") as caught:
         encoder.transform(frame({"AGE": [1.0], "sex": ["f"], "zip": [1]}))
+    told = "the table lacks 'age' (did you mean 'AGE'?), 'smokes'; if they are never available, add them empty"
+    assert str(caught.value) == told
 
 
 def test_an_array_after_a_frame_goes_by_position(frame):
@@ -67,8 +70,11 @@ def test_an_array_after_a_frame_goes_by_position(frame):
 @pytest.mark.parametrize("table", [np.zeros((2, 3)), np.zeros((2, 3)).tolist(), pd.DataFrame(np.zeros((2, 3)))])
 def test_the_number_of_columns_must_match(table):
     encoder = TableEncoder.fit(np.eye(4))
-    with pytest.raises(TableError, match=r"^X has 3 features, but TableEncoder is expecting 4 features as input$"):
+    with raises(TableError, "wrong_shape", value=3, expected=4) as caught:
         encoder.transform(table)
+    assert (
+        str(caught.value) == "X has 3 features, but TableEncoder is expecting 4 features as input"
+    )  # scikit-learn's
 
 
 def test_a_frame_after_an_array():
@@ -97,12 +103,12 @@ def test_names_that_are_not_text():
     ],
 )
 def test_repeated_names(table):
-    with pytest.raises(TableError, match="same name: 'a';"):
+    with raises(TableError, "duplicate_name", name="a"):
         TableEncoder.fit(table)
 
 
 def test_names_that_become_the_same_as_text():
-    with pytest.raises(TableError, match="same name: '1'"):
+    with raises(TableError, "duplicate_name", name="1"):
         TableEncoder.fit(pd.DataFrame(np.zeros((2, 2)), columns=[1, "1"]))
 
 
@@ -110,38 +116,34 @@ def test_empty_tables(frame):
     encoder = TableEncoder.fit(frame(DATA))
     for call in (TableEncoder.fit, encoder.transform):
         for table in (pd.DataFrame(DATA)[:0], pl.DataFrame(DATA)[:0], pa.table(DATA)[:0], np.zeros((0, 3))):
-            with pytest.raises(
-                TableError, match=r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"
-            ):
+            with raises(TableError, "too_few_rows", shape=(0, 3)):
                 call(table)
         for table in (np.zeros((12, 0)), pd.DataFrame(index=range(12))):
-            with pytest.raises(
-                TableError, match=r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required"
-            ):
+            with raises(TableError, "wrong_shape", shape=(12, 0)):
                 call(table)
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
+    ("table", "code", "fields"),
     [
-        (np.zeros(3), "Expected 2D array, got 1D array instead"),
-        (np.zeros((1, 2, 3)), "Expected 2D array, got 3D"),
-        (pd.Series([1, 2]), "Expected 2D array, got 1D"),
-        ([[1, 2], [3]], "differ in length"),
-        (pl.LazyFrame({"a": [1]}), "collected first.*LazyFrame"),
-        ("data.csv", "not a str"),
-        (None, "not a NoneType"),
+        (np.zeros(3), "wrong_shape", {"shape": (3,)}),
+        (np.zeros((1, 2, 3)), "wrong_shape", {"shape": (1, 2, 3)}),
+        (pd.Series([1, 2]), "wrong_shape", {"shape": (2,)}),
+        ([[1, 2], [3]], "wrong_shape", {}),
+        (pl.LazyFrame({"a": [1]}), "wrong_type", {"value": "LazyFrame"}),
+        ("data.csv", "wrong_type", {"value": "str"}),
+        (None, "wrong_type", {"value": "NoneType"}),
     ],
     ids=str,
 )
-def test_what_is_not_a_table(table, message):
-    with pytest.raises(TableError, match=message):
+def test_what_is_not_a_table(table, code, fields):
+    with raises(TableError, code, **fields):
         TableEncoder.fit(table)
 
 
 def test_sparse_matrices_are_refused():
     sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(TableError, match="sparse data is not supported"):
+    with raises(TableError, "wrong_type", value="dia_array"):
         TableEncoder.fit(sparse.eye_array(3))
 
 

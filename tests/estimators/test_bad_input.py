@@ -10,8 +10,9 @@ import pytest
 
 from askless import DynamicClassifier, DynamicRegressor
 from askless.core.stopping import Confidence, MaxCost, Spread
-from askless.exceptions import TableError
+from askless.exceptions import AsklessError, AsklessWarning, DataWarning, TableError
 from askless.methods import FixedOrder
+from tests.coded import raises, warns
 
 
 def table(n=60):
@@ -30,56 +31,110 @@ def with_cell(column, row, value):
     return frame
 
 
-BAD = {
-    "empty table": ({}, table().iloc[:0], labels(0), "0 sample"),
-    "no columns": ({}, table()[[]], labels(), r"0 feature"),
-    "one row": ({}, table(1), labels(1), "1 sample"),
-    "one class": ({}, table(), np.zeros(60), "only one class"),
-    "target too short": ({}, table(), labels(59), "inconsistent numbers of samples"),
-    "no target": ({}, table(), None, "y is None"),
-    "two targets": ({}, table(), np.zeros((60, 2)), "1d array"),
-    "continuous target": ({}, table(), np.linspace(0, 1, 60), "continuous"),
-    "missing target": ({}, table(), np.where(labels() > 0, "a", None), r"30 missing.*first in row 0"),
-    "nan target": ({}, table(), np.where(np.arange(60) == 7, np.nan, labels()), r"1 missing.*row 7"),
-    "duplicated names": ({}, table().rename(columns={"b": "a"}), labels(), "same name: 'a'"),
-    "all missing": ({}, pd.DataFrame({"a": [np.nan] * 60}), labels(), "every value"),
+BAD = {  # parameters, X, y, code, fields
+    "empty table": ({}, table().iloc[:0], labels(0), "too_few_rows", {}),
+    "no columns": ({}, table()[[]], labels(), "wrong_shape", {}),
+    "one row": ({}, table(1), labels(1), "too_few_rows", {"rows": 1, "needed": 2}),
+    "one class": ({}, table(), np.zeros(60), "one_class", {"label": 0.0}),
+    "no target": ({}, table(), None, "required", {"name": "y"}),
+    "missing target": ({}, table(), np.where(labels() > 0, "a", None), "bad_label", {"rows": 30, "row": 0}),
+    "nan target": (
+        {},
+        table(),
+        np.where(np.arange(60) == 7, np.nan, labels()),
+        "bad_label",
+        {"rows": 1, "row": 7},
+    ),
+    "duplicated names": ({}, table().rename(columns={"b": "a"}), labels(), "duplicate_name", {"name": "a"}),
+    "all missing": ({}, pd.DataFrame({"a": [np.nan] * 60}), labels(), "bad_column", {"columns": ["a"]}),
     "text in a number column": (
         {},
         with_cell("a", 17, "high"),
         labels(),
-        r"'a', row \d+ \(counting from 0\).*'high'",
+        "bad_cell",
+        {"column": "a", "row": 17, "value": "high"},
     ),
-    "infinity": ({}, with_cell("b", 5, np.inf), labels(), r"'b', row \d+ \(counting from 0\).*infinity"),
-    "dates": ({}, table().assign(d=pd.Timestamp("2020-01-01")), labels(), "'d' holds dates"),
-    "budget of 0": ({"max_features": 0}, table(), labels(), "max_features is 0"),
-    "negative budget": ({"max_features": -3}, table(), labels(), "max_features is -3"),
-    "fractional budget": ({"max_features": 2.5}, table(), labels(), "max_features is 2.5"),
-    "boolean budget": ({"max_features": True}, table(), labels(), "max_features is True"),
-    "unknown column in a group": ({"groups": {"g": ["a", "bb"]}}, table(), labels(), "'bb'.*did you mean 'b'"),
-    "overlapping groups": ({"groups": {"g": ["a", "b"], "h": ["b", "c"]}}, table(), labels(), "'b'"),
-    "group named as a feature": ({"groups": {"c": ["a", "b"]}}, table(), labels(), "'c'"),
-    "unknown cost": ({"costs": {"aa": 2}}, table(), labels(), "'aa'.*did you mean 'a'"),
-    "negative cost": ({"costs": {"a": -1}}, table(), labels(), "cost of 'a' is -1"),
-    "cost in words": ({"costs": {"a": "dear"}}, table(), labels(), "cost of 'a' is 'dear'"),
-    "unknown method": ({"method": "greedi"}, table(), labels(), "did you mean 'greedy'"),
-    "wrong missing": ({"missing": "drop"}, table(), labels(), "'skip' or 'answer'"),
-    "wrong fraction": ({"validation_fraction": 1.5}, table(), labels(), "between 0 and 1"),
-    "order with an unknown name": ({"method": FixedOrder(order=["zz"])}, table(), labels(), "no feature 'zz'"),
-    "order with a name twice": ({"method": FixedOrder(order=["a", "a"])}, table(), labels(), "twice"),
+    "infinity": (
+        {},
+        with_cell("b", 5, np.inf),
+        labels(),
+        "bad_cell",
+        {"column": "b", "row": 5, "value": np.inf},
+    ),
+    "dates": ({}, table().assign(d=pd.Timestamp("2020-01-01")), labels(), "bad_column", {"column": "d"}),
+    "unknown column in a group": (
+        {"groups": {"g": ["a", "bb"]}},
+        table(),
+        labels(),
+        "missing_column",
+        {"column": "bb", "nearest": "b"},
+    ),
+    "overlapping groups": (
+        {"groups": {"g": ["a", "b"], "h": ["b", "c"]}},
+        table(),
+        labels(),
+        "duplicate_name",
+        {"column": "b", "name": "h"},
+    ),
+    "group named as a feature": (
+        {"groups": {"c": ["a", "b"]}},
+        table(),
+        labels(),
+        "duplicate_name",
+        {"name": "c"},
+    ),
+    "unknown cost": ({"costs": {"aa": 2}}, table(), labels(), "unknown_name", {"name": "aa", "nearest": "a"}),
+    "wrong missing": (
+        {"missing": "drop"},
+        table(),
+        labels(),
+        "invalid_choice",
+        {"name": "missing", "value": "drop", "choices": ["skip", "answer"]},
+    ),
+    "wrong fraction": (
+        {"validation_fraction": 1.5},
+        table(),
+        labels(),
+        "out_of_range",
+        {"name": "validation_fraction", "value": 1.5},
+    ),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_fit(name, quick):
-    parameters, X, y, message = BAD[name]
-    with pytest.raises(ValueError, match=message):
+    parameters, X, y, code, fields = BAD[name]
+    with raises(AsklessError, code, **fields):
         DynamicClassifier(**{"method": quick, **parameters}).fit(X, y)
 
 
+BY_OTHERS = {  # checked below the estimators, or by scikit-learn
+    "target too short": ({}, labels(59), "inconsistent numbers of samples"),
+    "two targets": ({}, np.zeros((60, 2)), "1d array"),
+    "continuous target": ({}, np.linspace(0, 1, 60), "continuous"),
+    "budget of 0": ({"max_features": 0}, labels(), r"max_features.*\b0"),
+    "negative budget": ({"max_features": -3}, labels(), "max_features.*-3"),
+    "fractional budget": ({"max_features": 2.5}, labels(), r"max_features.*2\.5"),
+    "boolean budget": ({"max_features": True}, labels(), "max_features.*True"),
+    "negative cost": ({"costs": {"a": -1}}, labels(), "'a'.*-1"),
+    "cost in words": ({"costs": {"a": "dear"}}, labels(), "'a'.*'dear'"),
+    "unknown method": ({"method": "greedi"}, labels(), "did you mean 'greedy'"),
+    "order with an unknown name": ({"method": FixedOrder(order=["zz"])}, labels(), "'zz'"),
+    "order with a name twice": ({"method": FixedOrder(order=["a", "a"])}, labels(), "twice"),
+}
+
+
+@pytest.mark.parametrize("name", BY_OTHERS)
+def test_fit_with_what_others_check(name, quick):
+    parameters, y, message = BY_OTHERS[name]
+    with pytest.raises(ValueError, match=message):
+        DynamicClassifier(**{"method": quick, **parameters}).fit(table(), y)
+
+
 def test_regression_target(quick):
-    with pytest.raises(ValueError, match="numbers"):
+    with raises(TableError, "bad_label"):
         DynamicRegressor(method=quick).fit(table(), ["a"] * 60)
-    with pytest.raises(ValueError, match=r"infinity.*row 3"):
+    with raises(TableError, "bad_label", row=3, value=np.inf):
         DynamicRegressor(method=quick).fit(table(), np.where(np.arange(60) == 3, np.inf, 1.0))
 
 
@@ -91,35 +146,39 @@ def model():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code", "fields"),
     [
-        (lambda f: f.drop(columns="b"), "lacks 'b'"),
-        (lambda f: f.assign(a="much"), r"'a', row 0"),
-        (lambda f: f.assign(b=[1.0] * 59 + [-np.inf]), r"'b', row 59.*infinity"),
+        (lambda f: f.drop(columns="b"), "missing_column", {"columns": ["b"]}),
+        (lambda f: f.assign(a="much"), "bad_cell", {"column": "a", "row": 0, "value": "much"}),
+        (
+            lambda f: f.assign(b=[1.0] * 59 + [-np.inf]),
+            "bad_cell",
+            {"column": "b", "row": 59, "value": -np.inf},
+        ),
     ],
 )
-def test_tables_to_predict(change, message, model):
-    with pytest.raises(ValueError, match=message):
+def test_tables_to_predict(change, code, fields, model):
+    with raises(TableError, code, **fields):
         model.predict(change(table()))
 
 
 def test_numbers_in_place_of_categories_are_told(model):
-    with pytest.warns(UserWarning, match="column 'c': 1.5 is a number, and no category of this column is"):
+    with warns(AsklessWarning, "unexpected_type", column="c", row=0, value=1.5):
         model.predict(table().assign(c=1.5))
 
 
 def test_masks_and_budgets(model):
-    with pytest.raises(ValueError, match=r"available.*\(60, 3\).*\(60, 2\)"):
+    with pytest.raises(ValueError, match=r"available.*\(60, 3\)"):
         model.rollout(table(), available=np.ones((60, 2), dtype=bool))
-    with pytest.raises(ValueError, match=r"no feature 'aa'.*did you mean 'a'"):
+    with pytest.raises(ValueError, match=r"'aa'.*did you mean 'a'"):
         model.rollout(table(), known=["aa"])
-    with pytest.raises(ValueError, match="max_features is 0"):
+    with pytest.raises(ValueError, match=r"max_features.*\b0"):
         model.rollout(table(), max_features=0)
-    with pytest.raises(ValueError, match="cost of 'a' is nan"):
+    with pytest.raises(ValueError, match=r"'a'.*nan"):
         model.rollout(table(), costs={"a": float("nan")})
     with pytest.raises(ValueError, match=r"'aurok'.*'auroc'"):
         model.curve(table(), labels(), metric="aurok")
-    with pytest.raises(ValueError, match=r"label 2 \(row 0"):
+    with raises(TableError, "unknown_label", label=2, row=0, choices=[0, 1]):
         model.curve(table(), np.full(60, 2))
 
 
@@ -133,7 +192,10 @@ def test_a_budget_above_the_number_of_features_is_clipped(quick):
 
 def test_constant_columns_are_kept_and_all_missing_ones_left_out(quick):
     X = table().assign(same=1.0, gone=np.nan)
-    with pytest.warns(UserWarning, match="'gone'"):
+    with (
+        warns(AsklessWarning, "empty_column", columns=["gone"]),
+        warns(DataWarning, "constant_column", columns=["same"], value=1.0),
+    ):
         model = DynamicClassifier(method=quick).fit(X, labels())
     assert model.schema_.names == ("a", "b", "c", "same")
     model.predict(X)
@@ -147,7 +209,8 @@ def test_a_class_with_one_row_is_learned(quick):
 
 
 def test_two_rows_are_enough_to_run(quick):
-    model = DynamicClassifier(method=quick).fit(table(2), [0, 1])
+    with warns(AsklessWarning, "too_few_rows", rows=2, needed=30):
+        model = DynamicClassifier(method=quick).fit(table(2), [0, 1])
     assert model.predict(table(2)).shape == (2,)
 
 
@@ -164,16 +227,16 @@ def test_rows_without_any_value(quick):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"dropout": 1.0}, "dropout is 1.0; it must be a number from 0 to 0.95"),
-        ({"temperatures": (1, 0)}, "temperatures is"),
-        ({"epochs": 0}, "epochs is 0; it must be an integer of at least 1"),
-        ({"hidden": ()}, "hidden is"),
-        ({"batch_size": 0}, "batch_size is 0"),
-        ({"states_per_row": 0}, "states_per_row is 0"),
-        ({"random_starts": 5}, "random_starts is 5"),
-        ({"average": 1.0}, "average is 1.0"),
-        ({"schedule": "foo"}, "schedule is 'foo'; it must be one of 'annealed', 'staged'"),
-        ({"learning_rate": "fast"}, "learning_rate is 'fast'"),
+        ({"dropout": 1.0}, r"dropout.*1\.0"),
+        ({"temperatures": (1, 0)}, "temperatures"),
+        ({"epochs": 0}, r"epochs.*\b0"),
+        ({"hidden": ()}, "hidden"),
+        ({"batch_size": 0}, r"batch_size.*\b0"),
+        ({"states_per_row": 0}, r"states_per_row.*\b0"),
+        ({"random_starts": 5}, "random_starts.*5"),
+        ({"average": 1.0}, r"average.*1\.0"),
+        ({"schedule": "foo"}, "schedule.*'foo'|schedule.*'annealed', 'staged'"),
+        ({"learning_rate": "fast"}, "learning_rate.*'fast'"),
     ],
 )
 def test_settings_of_a_method(setting, message):
@@ -187,7 +250,7 @@ def test_a_failed_fit_leaves_no_older_model(quick):
     from sklearn.exceptions import NotFittedError
 
     model = DynamicClassifier(method=quick).fit(table(), np.where(labels(), "a", "b"))
-    with pytest.raises(ValueError, match="infinity"):
+    with raises(TableError, "bad_cell", row=3):
         model.fit(with_cell("a", 3, np.inf), np.where(labels(), "c", "d"))
     with pytest.raises(NotFittedError):
         model.predict(table())
@@ -195,7 +258,7 @@ def test_a_failed_fit_leaves_no_older_model(quick):
 
 @pytest.mark.parametrize("row", range(0, 60, 7))
 def test_errors_name_the_row_of_the_table(row, quick):
-    with pytest.raises(ValueError, match=rf"'a', row {row} \(counting"):
+    with raises(TableError, "bad_cell", column="a", row=row):
         DynamicClassifier(method=quick).fit(with_cell("a", row, np.inf), labels())
 
 
@@ -207,14 +270,14 @@ def test_one_odd_cell_in_a_text_column_is_no_matter_of_luck(seed, quick):
 @pytest.mark.parametrize(
     ("stopping", "message"),
     [
-        ("confidence", "'confidence' is not a stopping rule; give an object such as .*Confidence"),
-        (["soon"], "'soon' is not a stopping rule"),
-        ({"confidence": 0.9}, "{'confidence': 0.9} is not a stopping rule"),
-        (0.9, "0.9 is not a stopping rule"),
-        (Confidence, r"Confidence is a class, not a stopping rule; give one with its settings, Confidence\(\.\.\.\)"),
-        ([MaxCost(3), Confidence], "Confidence is a class"),
-        (Spread(1), "is for a regression; this is a classification"),
-        (MaxCost(3) & Spread(1), "is for a regression; this is a classification"),
+        ("confidence", "'confidence'.*Confidence"),
+        (["soon"], "'soon'"),
+        ({"confidence": 0.9}, "{'confidence': 0.9}"),
+        (0.9, "0.9"),
+        (Confidence, "Confidence.*class"),
+        ([MaxCost(3), Confidence], "Confidence.*class"),
+        (Spread(1), "regression"),
+        (MaxCost(3) & Spread(1), "regression"),
     ],
 )
 def test_stopping_must_be_rules(stopping, message, quick, model):
@@ -228,34 +291,34 @@ def test_stopping_must_be_rules(stopping, message, quick, model):
 
 
 def test_masks_must_be_lists(model):
-    with pytest.raises(ValueError, match=r"give a list of feature names, such as \['a'\]"):
+    with pytest.raises(ValueError, match=r"\['a'\]"):
         model.rollout(table(), known="a")
 
 
 @pytest.mark.parametrize("which", ["known", "available"])
 def test_the_values_of_a_table_are_the_table_s(which, model):
     for ask in (model.rollout, lambda X, **how: model.curve(X, labels(), **how)):
-        with pytest.raises(ValueError, match=rf"{which} is a mapping.*\['a', 'c'\].*values come from the table"):
+        with pytest.raises(ValueError, match=rf"{which}.*\['a', 'c'\]"):
             ask(table(), **{which: {"a": 1.0, "c": "x"}})
 
 
 @pytest.mark.parametrize("known", ["a", ["a"], {"a"}])
 def test_what_is_known_of_one_case_has_values(known, model):
-    with pytest.raises(ValueError, match=r"known is .*; give the values too, by feature: \{'age': 71\}"):
+    with pytest.raises(ValueError, match=r"known.*\{'age': 71\}"):
         model.interview(known=known)
 
 
 def test_unavailable_is_a_list(model):
-    with pytest.raises(ValueError, match=r"unavailable is 'a'; give a list of feature names, such as \['a'\]"):
+    with pytest.raises(ValueError, match=r"unavailable.*\['a'\]"):
         model.interview(unavailable="a")
 
 
 def test_a_lazy_table_and_a_huge_target(quick):
     import polars as pl
 
-    with pytest.raises(ValueError, match="collect it first"):
+    with raises(TableError, "wrong_type", value="LazyFrame"):
         DynamicClassifier(method=quick).fit(pl.LazyFrame({"a": [1.0, 2.0]}), [0, 1])
-    with pytest.raises(ValueError, match="at most 1e"):
+    with raises(TableError, "bad_label", row=0, value=1e200, high=1e30):
         DynamicRegressor(method=quick).fit(table(), np.full(60, 1e200))
 
 
@@ -274,9 +337,7 @@ def test_a_shuffled_target_is_refused_everywhere(quick, model):
         lambda: model.curve(X, shuffled),
         lambda: model.certify(X, shuffled),
     ):
-        with pytest.raises(
-            ValueError, match=r"rows of y have the labels of X's in another order.*y\.loc\[X\.index\]"
-        ):
+        with raises(TableError, "row_labels_differ", name="y"):
             ask()
     assert model.score(X, shuffled.loc[X.index]) == model.score(X, y)
     assert model.score(X, shuffled.to_numpy()) == np.mean(model.predict(X) == shuffled.to_numpy())
@@ -286,7 +347,7 @@ def test_a_regression_s_score_minds_the_order_too(quick):
     X, y = table(), pd.Series(np.arange(60.0))
     fitted = DynamicRegressor(method=quick).fit(X, y)
     assert isinstance(fitted.score(X, y), float)
-    with pytest.raises(ValueError, match="in another order"):
+    with raises(TableError, "row_labels_differ", name="y"):
         fitted.score(X, y[::-1])
 
 
@@ -296,19 +357,20 @@ def test_a_regression_s_score_minds_the_order_too(quick):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (table().to_dict("records"), r"^X is a list of mappings; give a DataFrame, such as pd\.DataFrame\(X\)$"),
-        (table().to_dict("list"), r"^X is a mapping; give a DataFrame, such as pd\.DataFrame\(X\)$"),
-        (table().to_dict("records")[0], r"^X is a mapping; give a DataFrame, such as pd\.DataFrame\(\[X\]\)$"),
-        (table().to_records(), r"^X is a structured array; give a DataFrame, such as pd\.DataFrame\(X\)$"),
-        ("cases.csv", r"^X is the name of a file or another text; read the file first: pd\.read_csv\(\.\.\.\)$"),
-        (Path("cases.csv"), "read the file first"),
+        (table().to_dict("records"), "X is a list of mappings; pass a DataFrame: pd.DataFrame(X)"),
+        (table().to_dict("list"), "X is a mapping; pass a DataFrame: pd.DataFrame(X)"),
+        (table().to_dict("records")[0], "X is a mapping; pass a DataFrame: pd.DataFrame([X])"),
+        (table().to_records(), "X is a structured array; pass a DataFrame: pd.DataFrame(X)"),
+        ("cases.csv", "X is a path or text, not a table; read the file first: pd.read_csv(...)"),
+        (Path("cases.csv"), "X is a path or text, not a table; read the file first: pd.read_csv(...)"),
     ],
     ids=["records", "lists", "one record", "structured", "text", "path"],
 )
 def test_what_is_given_in_place_of_a_table(X, message, quick, model):
     for ask in (lambda: DynamicClassifier(method=quick).fit(X, labels()), lambda: model.predict(X)):
-        with pytest.raises(TableError, match=message):
+        with raises(TableError, "wrong_type", value=type(X).__name__) as caught:
             ask()
+        assert str(caught.value) == message
 
 
 def test_a_pyarrow_table_keeps_its_index_to_itself(quick):
@@ -340,25 +402,23 @@ def test_a_pyarrow_table_keeps_its_index_to_itself(quick):
 )
 def test_targets_of_other_types(y, kind, quick):
     for estimator in (DynamicClassifier, DynamicRegressor):
-        with pytest.raises(
-            ValueError, match=rf"y holds values of type {kind} \(first in row 0, .*; give text, numbers"
-        ):
+        with raises(TableError, "bad_label", row=0, value=kind):
             estimator(method=quick).fit(table(), y)
 
 
 def test_the_first_label_of_another_type_is_named(quick):
     y = np.where(labels() > 0, "a", "b").astype(object)
     y[17] = dt.date(2020, 1, 1)
-    with pytest.raises(ValueError, match="row 17"):
+    with raises(TableError, "bad_label", row=17, value="date"):
         DynamicClassifier(method=quick).fit(table(), y)
 
 
 def test_labels_that_look_like_none_are_told(quick):
     y = np.array(["NA", "?", "ill", "well", "nan", ""] * 10)
-    with pytest.warns(UserWarning, match="y holds '', '\\?', 'NA', 'nan', kept as classes.*in X is missing") as told:
+    with warns(AsklessWarning, "missing_as_class", choices=["", "?", "NA", "nan"]) as told:
         fitted = DynamicClassifier(method=quick).fit(table(), y)
     assert len(told) == 1
     assert len(fitted.classes_) == 6
     fitted.score(table(), y)  # what the model knows is not told again: warnings are errors here
-    with pytest.warns(UserWarning, match="y holds '\\?', kept as a class,"):
+    with warns(AsklessWarning, "missing_as_class", choices=["?"]):
         DynamicClassifier(method=quick).fit(table(), ["?", "ill"] * 30)

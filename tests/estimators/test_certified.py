@@ -122,13 +122,7 @@ def test_a_bad_cell_is_found_before_training_wherever_it_is():
         DynamicClassifier(method=Never(), stopping=Certified(0.1), random_state=0).fit(X, y)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"stopping": DecisionStable(), "reference_rows": 0},
-        {"stopping": MaxCost(3) & DecisionStable(), "reference_rows": 0},
-    ],
-)
+@pytest.mark.parametrize("settings", [{"stopping": DecisionStable()}, {"stopping": MaxCost(3) & DecisionStable()}])
 def test_a_rule_that_cannot_be_used_is_an_error_before_training(settings):
     with raises(ParameterError, "not_supported", name="decision_stable", needed="reference_rows"):
         DynamicClassifier(method=Never(), **settings).fit(*table(60))

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -15,16 +16,20 @@ from askless import DynamicClassifier, DynamicRegressor, load, metrics
 from askless.core import MaxFeatures
 from askless.core.stopping import Confidence
 from askless.datasets import load_dataset
-from askless.exceptions import UnseenWarning
-from askless.methods import Greedy
+from askless.exceptions import AsklessWarning, ParameterError, TableError, UnseenWarning
+from askless.methods import Auto, Greedy
+from tests.coded import raises, warns
 from tests.estimators.conftest import GROUPS
+
+pytestmark = pytest.mark.filterwarnings("ignore:column 'clinic' has the value:askless.exceptions.DataWarning")
 
 
 @pytest.fixture(scope="module")
 def fitted(messy):
     X, y, _ = messy
     costs = {"blood pressure": 5, "lab": 20.0}
-    return DynamicClassifier(max_features=4, method="greedy", groups=GROUPS, costs=costs).fit(X, y)
+    how = {"groups": GROUPS, "costs": costs, "reference_rows": 256}
+    return DynamicClassifier(max_features=4, method="greedy", **how).fit(X, y)
 
 
 def test_a_good_model_with_default_settings(fitted, messy):
@@ -80,7 +85,8 @@ def test_a_standard_deviation_is_true_after_every_question(method):
 def test_a_regression_of_few_rows(n):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 2))
-    model = DynamicRegressor(1, method=Greedy(hidden=(4,), epochs=1, pretrain_epochs=1)).fit(X, X[:, 0])
+    with warns(AsklessWarning, "too_few_rows", rows=n):
+        model = DynamicRegressor(1, method=Greedy(hidden=(4,), epochs=1, pretrain_epochs=1)).fit(X, X[:, 0])
     assert np.isfinite(model.rollout(X).sd).all()
 
 
@@ -181,7 +187,7 @@ def test_many_rows_go_in_chunks(fitted, messy, monkeypatch):
     np.testing.assert_array_equal(parts.order, whole.order)
     np.testing.assert_allclose(parts.predictions, whole.predictions, atol=1e-6)
     bad = X.assign(age=X["age"].where(X.index != 321, np.inf))
-    with pytest.raises(ValueError, match="row 321 "):
+    with raises(TableError, "bad_cell", row=321):
         fitted.rollout(bad)
 
 
@@ -230,7 +236,7 @@ def test_validation_rows_may_be_given(messy, quick):
     other = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(X[200:], changed))
     assert [row["train_loss"] for row in model.history_] != []
     assert [row.get("valid_loss") for row in model.history_] != [row.get("valid_loss") for row in other.history_]
-    with pytest.raises(ValueError, match="which training has not"):
+    with raises(TableError, "unknown_label", label="dead", row=0):
         DynamicClassifier(method=quick).fit(X, y, validation=(X, np.full(400, "dead")))
 
 
@@ -238,7 +244,7 @@ def test_statistics_come_from_the_training_rows_alone(messy, quick):
     X, y, _ = messy
     far = X[200:].assign(age=1e6)
     one = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(X[200:], y[200:]))
-    with pytest.warns(UnseenWarning, match="column 'age'.* are outside of"):
+    with warns(UnseenWarning, "outside_training_range", column="age", value=1e6):
         two = DynamicClassifier(method=quick).fit(X[:200], y[:200], validation=(far, y[200:]))
     assert one.model_.encoder.to_json() == two.model_.encoder.to_json()
 
@@ -286,15 +292,15 @@ def test_images(shape, patch_size, features, quick, tmp_path):
     assert model.schema_.names[1] == "row 0, column 1"
     model.save(tmp_path / "m.askless")
     np.testing.assert_array_equal(load(tmp_path / "m.askless").predict_proba(X), model.predict_proba(X))
-    with pytest.raises(ValueError, match="learned from"):
+    with raises(TableError, "wrong_shape", expected=shape):
         model.predict(X[:, :-1])
 
 
 def test_patches_must_divide_the_image_and_need_images(quick):
-    with pytest.raises(ValueError, match="must divide the images' 8 x 8"):
-        DynamicClassifier(patch_size=3, method=quick).fit(np.zeros((4, 8, 8)), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="patch_size is for images"):
-        DynamicClassifier(patch_size=2, method=quick).fit(np.zeros((4, 8)), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=r"patch_size.*3"):
+        DynamicClassifier(patch_size=3, method=quick).fit(np.zeros((40, 8, 8)), [0, 1] * 20)
+    with raises(ParameterError, "conflicting_settings", name="patch_size", value=2):
+        DynamicClassifier(patch_size=2, method=quick).fit(np.zeros((40, 8)), [0, 1] * 20)
 
 
 def test_integer_column_names_survive_a_file(quick, tmp_path):
@@ -320,7 +326,7 @@ def test_settings_that_are_not_known_are_refused(change, fitted, tmp_path):
 
     settings = fitted.model_.settings | change
     write_model(replace(fitted.model_, settings=settings), tmp_path / "m.askless")
-    with pytest.raises(ModelFileError, match="settings"):
+    with raises(ModelFileError, "newer_format", path=tmp_path / "m.askless"):
         load(tmp_path / "m.askless")
 
 
@@ -334,7 +340,7 @@ def test_labels_that_are_spelled_alike_are_told(messy, quick):
     X, y, _ = messy
     spelled = np.where(y == "ill", "yes", "no").astype(object)
     spelled[-9:] = "Yes"
-    with pytest.warns(UserWarning, match="y holds 'Yes', 'yes', which are kept as different classes"):
+    with warns(AsklessWarning, "similar_spellings", choices=["Yes", "yes"]):
         DynamicClassifier(2, quick).fit(X, spelled)
 
 
@@ -381,3 +387,33 @@ def test_rare_values_are_no_first_question_when_asking_them_may_fail(quick):
     )
     t = DynamicClassifier(max_features=1, method="greedy", missing="answer").fit(X, y).rollout(X)
     assert set(t.order[:, 0]) == {1}
+
+
+def test_the_summary_says_which_method_was_kept_also_after_load(messy, tmp_path):
+    X, y, _ = messy
+    auto = Auto(methods=("greedy", "forward_selection"), epochs=2, pretrain_epochs=2, hidden=(8,))
+    model = DynamicClassifier(2, auto, reference_rows=40).fit(X, y)
+    losses = model.summary_["losses"]
+    assert model.summary_["method"] == min(losses, key=losses.get)
+    assert model.summary_["training_rows"] == 40
+    model.save(tmp_path / "m.askless")
+    again = load(tmp_path / "m.askless")
+    assert again.summary_ == model.summary_
+    assert again.history_ == []
+    assert repr(again).startswith("DynamicClassifier(max_features=2,")
+
+
+def test_the_summary_of_one_method(messy, quick):
+    X, y, _ = messy
+    with pytest.raises(NotFittedError):
+        _ = DynamicClassifier(2, quick).summary_
+    summary = DynamicClassifier(2, quick).fit(X, y).summary_
+    assert (summary["method"], summary["training_rows"]) == ("greedy", 0)
+    assert "why" not in summary
+
+
+def test_saving_overwrites_a_file(fitted, tmp_path):
+    path = tmp_path / "m.askless"
+    path.write_text("something else")
+    fitted.save(path)
+    assert load(path).classes_.tolist() == ["ill", "well"]

@@ -19,17 +19,17 @@ def test_settings_of_a_method_that_was_given_by_name_can_be_searched():
 
 
 def test_a_class_is_no_method():
-    with pytest.raises(ValueError, match=r"method is the class Sage; give an object of it, Sage\(\)"):
+    with pytest.raises(ValueError, match=r"class.*Sage\(\)"):
         DynamicClassifier(2, method=Sage).fit(X, y)
 
 
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        (FixedOrder(order="x1"), "order is 'x1'; it must be a list of names"),
-        (FixedOrder(order=5), "order is 5; it must be a list of names"),
-        (Permutation(metric=3), "metric is 3; it must be a name"),
-        (Sage(samples=-3), "samples is -3; it must be an integer of at least 1"),
+        (FixedOrder(order="x1"), "order.*'x1'"),
+        (FixedOrder(order=5), "order.*5"),
+        (Permutation(metric=3), "metric.*3"),
+        (Sage(samples=-3), "samples.*-3"),
     ],
 )
 def test_settings_are_refused_before_the_table_is_looked_at(method, message):
@@ -38,6 +38,6 @@ def test_settings_are_refused_before_the_table_is_looked_at(method, message):
 
 
 def test_a_metric_of_the_other_task_is_refused():
-    model = DynamicRegressor(2, method=FixedOrder(epochs=1, hidden=(8,))).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="the metric 'auroc' is for a classification; this is a regression"):
+    model = DynamicRegressor(2, method=FixedOrder(epochs=1, hidden=(8,))).fit(X, X[:, 0] + X[:, 1])
+    with pytest.raises(ValueError, match=r"'auroc'.*classification.*regression"):
         model.curve(X, X[:, 0], metric="auroc")

@@ -14,9 +14,9 @@ import pytest
 from askless import DynamicClassifier, DynamicRegressor, load
 from askless.core.costs import Depends, Panels, split_costs
 from askless.core.stopping import Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread
-from askless.exceptions import ParameterError
+from askless.exceptions import DataWarning, ParameterError
 from askless.methods import Auto, Greedy, Value
-from tests.coded import raises
+from tests.coded import raises, warns
 
 QUICK = {"epochs": 8, "pretrain_epochs": 8, "hidden": (32,)}
 COSTS = Panels({"blood_a": 4.0, "blood_b": 4.0, "age": 0.0, "scan": 9.0}, {"blood": {"blood_a": 1.0, "blood_b": 1.0}})
@@ -36,7 +36,7 @@ def table(n=1500, seed=0):
 def model():
     rules = Confidence(0.97) | MaxCost(12)
     how = {"costs": COSTS, "stopping": rules, "precedence": {"scan": ["age"]}}
-    return DynamicClassifier(5, method=Value(**QUICK), **how).fit(*table())
+    return DynamicClassifier(5, method=Value(**QUICK), reference_rows=256, **how).fit(*table())
 
 
 def test_free_first_dear_last_and_why(model):
@@ -116,20 +116,18 @@ def test_every_rule_runs_from_a_model(model):
 def test_rules_are_checked_before_training():
     X, y = table(50)
     for rule in (Spread(1), Spread(1) | MaxCost(3), MaxCost(2) & Spread(1)):
-        with pytest.raises(ValueError, match="is for a regression; this is a classification"):
+        with pytest.raises(ValueError, match="regression"):
             DynamicClassifier(stopping=rule).fit(X, y)
     for method in ("greedy", "auto", Auto(methods=("value", "greedy"))):
-        with pytest.raises(
-            ValueError, match="information_per_cost needs a method whose scores are information, such as value"
-        ):
+        with pytest.raises(ValueError, match=r"information_per_cost.*value"):
             DynamicClassifier(method=method, stopping=MaxCost(2) | InformationPerCost(0.1)).fit(X, y)
-    with pytest.raises(ValueError, match="there is no feature 'ag'"):
+    with pytest.raises(ValueError, match="'ag'"):
         DynamicClassifier(precedence={"scan": ["ag"]}).fit(X, y)
-    with pytest.raises(ValueError, match="goes in a circle"):
+    with pytest.raises(ValueError, match=r"circle|cycl"):
         DynamicClassifier(precedence={"scan": ["age"], "age": ["scan"]}).fit(X, y)
-    with pytest.raises(ValueError, match="there is no feature 'bloodd'"):
+    with pytest.raises(ValueError, match="'bloodd'"):
         DynamicClassifier(costs=Panels({}, {"p": {"bloodd": 1}})).fit(X, y)
-    with pytest.raises(ValueError, match="reference_rows is -1"):
+    with raises(ParameterError, "out_of_range", name="reference_rows", value=-1):
         DynamicClassifier(reference_rows=-1).fit(X, y)
 
 
@@ -142,7 +140,7 @@ def test_a_method_with_information_is_fitted_with_a_rule_that_needs_it():
 def test_a_regression_by_spread_and_tolerance():
     X, _ = table(800)
     target = X["scan"] * 3 + X["age"]
-    model = DynamicRegressor(4, method=Greedy(**QUICK), stopping=Spread(2.0)).fit(X, target)
+    model = DynamicRegressor(4, method=Greedy(**QUICK), stopping=Spread(2.0), reference_rows=256).fit(X, target)
     t = model.rollout(X)
     assert t.n_asked.min() < 4
     assert "standard deviation of 2 reached" in set(t.stop_reason)
@@ -158,7 +156,8 @@ def test_a_batch_never_asks_both_copies(method):
     y = rng.integers(2, size=3000)
     values = rng.normal(size=(3000, 4)) + np.array([1.4, 1.2, 1.0, 0.8]) * y[:, None]
     X = pd.DataFrame(np.repeat(values, 2, axis=1), columns=[f"{t}{c}" for t in "abcd" for c in "12"])
-    model = DynamicClassifier(4, method=method).fit(X[:2500], y[:2500])
+    with warns(DataWarning, "duplicate_column", columns=["a2", "b2", "c2", "d2"]):
+        model = DynamicClassifier(4, method=method, reference_rows=256).fit(X[:2500], y[:2500])
     for size in (2, 3, 4):
         t = model.rollout(X[2500:], batch=size, max_features=size)  # one batch
         tests = t.order // 2
@@ -167,11 +166,13 @@ def test_a_batch_never_asks_both_copies(method):
     assert len({q.name[0] for q in model.interview().batch(4)}) == 4
 
 
-def test_without_stored_rows(tmp_path):
+def test_by_default_no_training_rows_are_stored(tmp_path):
     X, y = table(300)
-    model = DynamicClassifier(3, method=Greedy(**QUICK), reference_rows=0).fit(X, y)
+    model = DynamicClassifier(3, method=Greedy(**QUICK)).fit(X, y)
     model.save(tmp_path / "m.askless")
-    with pytest.raises(ValueError, match="this model has none"):
+    assert model.model_.reference is None
+    assert load(tmp_path / "m.askless").summary_["training_rows"] == 0
+    with pytest.raises(ValueError, match=r"stored rows|reference_rows"):
         load(tmp_path / "m.askless").rollout(X, batch=2)
     with raises(ParameterError, "out_of_range", name="batch", value=0):
         model.rollout(X, batch=0)
@@ -182,7 +183,7 @@ def test_a_function_is_not_saved(tmp_path):
     costs = Depends(lambda state: 1.0 + state.asked.sum(axis=1, keepdims=True) * np.ones(state.asked.shape))
     model = DynamicClassifier(3, method=Greedy(**QUICK), costs=costs).fit(X, y)
     assert model.rollout(X).cost[0].tolist() == [0.0, 1.0, 3.0, 6.0]
-    with pytest.raises(ValueError, match="Depends cannot be saved"):
+    with pytest.raises(ValueError, match="Depends"):
         model.save(tmp_path / "m.askless")
 
 
@@ -248,7 +249,7 @@ def test_a_function_cannot_be_saved(tmp_path):
     X, y = table(200)
     costs = Depends(lambda state: np.ones(state.asked.shape))
     model = DynamicClassifier(2, method=Greedy(epochs=1, pretrain_epochs=1, hidden=(8,)), costs=costs).fit(X, y)
-    with pytest.raises(ValueError, match="Depends cannot be saved: a file holds no functions; give it to rollout"):
+    with pytest.raises(ValueError, match=r"Depends.*rollout"):
         model.save(tmp_path / "m.askless")
 
 

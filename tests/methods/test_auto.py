@@ -11,6 +11,7 @@ from askless import DynamicClassifier, load
 from askless.core import PerFeature
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
 from askless.methods import Auto, find_method
+from askless.methods.greedy.learner import GreedyLearner
 from askless.training import validation_loss
 from tests.coded import raises, warns
 from tests.methods.planted import Silent, planted
@@ -131,6 +132,20 @@ def test_what_is_no_number_is_not_the_best(monkeypatch):
         method.fit(problem, seed=0, progress=Silent())
 
 
+def test_a_method_that_diverges_leaves_nothing_to_the_next_one(tmp_path, monkeypatch):
+    problem = planted("classification", n=200)
+    monkeypatch.setattr(GreedyLearner, "validate", lambda *_: {"loss": float("nan")})
+    method = Auto(**QUICK, methods=("greedy", "value"))
+    fits = []
+    for checkpoint in (None, tmp_path / "part"):
+        with warns(AsklessWarning, "method_failed", method="greedy", phase="policy", epoch=2):
+            fits.append(method.fit(problem, seed=0, progress=Silent(), checkpoint=checkpoint))
+    for fitted in fits:
+        assert fitted.summary["method"] == "value"
+        for name, array in fits[0].predictor.arrays().items():
+            assert_array_equal(fitted.predictor.arrays()[name], array)
+
+
 def test_a_fit_that_diverges_raises():
     problem = planted("regression", n=200)
     wild = Auto(**QUICK, methods=("greedy", "value"), learning_rate=10.0, weight_decay=1e6)
@@ -143,7 +158,7 @@ def test_a_fit_that_diverges_raises():
 
 
 def test_validation_rows_without_values_do_not_spoil_the_file(tmp_path):
-    X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5}), [0, 1] * 10
+    X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 8}), [0, 1] * 16
     nothing = pd.DataFrame({"a": [np.nan, np.nan]})
     model = DynamicClassifier(method=Auto(**QUICK)).fit(X, y, validation=(nothing, [0, 1]))
     model.save(tmp_path / "m.askless")

@@ -1,14 +1,18 @@
 """Forward selection against a literal one, and on planted signals."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss, mean_squared_error
 
 from askless.core import Cases, Feature, Part, Schema
+from askless.exceptions import TrainingError
 from askless.methods import ForwardSelection, forward_selection
 from askless.methods.forward_selection import _Trees
 from askless.training import Checkpoint, Problem, Progress
+from tests.coded import raises
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, max_features=3):
@@ -214,3 +218,10 @@ def test_threads_are_left_as_they_were():
     before = [pool["num_threads"] for pool in threadpool_info()]
     order(six())
     assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+def test_a_loss_that_is_not_finite_ends_the_fit(monkeypatch):
+    losses = itertools.chain([0.5] * 7, itertools.repeat(float("nan")))  # in the second of the steps
+    monkeypatch.setattr(_Trees, "loss", lambda self, features: next(losses))
+    with raises(TrainingError, "diverged", method="forward_selection", phase="forward selection", epoch=2):
+        ForwardSelection(epochs=1).fit(six(), seed=0, progress=Progress())

@@ -92,7 +92,7 @@ def main(folder):
     try:
         model(random_state=rank).fit(X, y)
     except ClusterError as error:
-        told["error"] = str(error)
+        told["error"] = [error.code, error.fields]
     (own / "told.json").write_text(json.dumps(told))
 
 

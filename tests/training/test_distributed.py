@@ -95,11 +95,11 @@ def test_a_checkpoint_of_two_processes_is_not_for_one(two):
 
 def test_processes_with_other_seeds_are_told_so(two):
     for folder in two:
-        assert told(folder)["error"].startswith("1 of 2 processes were given other data, settings or versions")
+        assert told(folder)["error"] == ["cluster_failed", {"value": 1, "needed": 2}]
 
 
 def test_only_the_first_process_tells_of_progress(two):
-    assert [told(folder)["progress"] for folder in two] == ["Lines", "Silent"]
+    assert [told(folder)["progress"] for folder in two] == ["Lines", "Progress"]
 
 
 def test_alone_nothing_is_changed(tmp_path):

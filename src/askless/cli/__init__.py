@@ -1,7 +1,7 @@
 """The command line: `askless COMMAND ...`.
 
-One small module for each command; each has `add`, which describes it to argparse, and `run`. None of them imports
-anything heavy before it runs, so that `askless --help` is quick.
+Each command is a module with two functions: `add` adds its arguments to the parser, `run` runs it. Heavy imports are
+inside `run`, so that `askless --help` is fast.
 """
 
 from __future__ import annotations
@@ -13,31 +13,34 @@ from askless.cli import ask, datasets, demo, evaluate, experiment, fit, predict,
 from askless.cli.errors import guarded
 from askless.cli.parser import Parser, text_help
 
-__all__ = ["main"]
+__all__ = ["build_parser", "main", "run_command"]
 
 COMMANDS = (demo, fit, evaluate, predict, ask, serve, datasets, experiment)
 DESCRIPTION = """\
-Ask less, know enough: learn from a table which feature to ask for next, for each case on its own."""
+Learn from a table which feature to ask for next, for each case individually, and ask less."""
 EPILOG = """\
-example:
-  askless demo                                            see what it does, in about a minute
-  askless datasets get triage                             writes triage.csv and its groups and costs
-  askless fit triage.csv --target destination -o m.askless
-  askless ask m.askless
-  askless serve m.askless
+examples:
+  askless demo                                                see what it does, in about a minute
+  askless datasets get triage                                 write the example table triage.csv
+  askless fit triage.csv --target destination -o m.askless    learn a model
+  askless ask m.askless                                       interview one case in the terminal
+  askless serve m.askless                                     the same as a web page
 
-Tables are CSV files with a header line, or Parquet files. `askless COMMAND --help` explains a command."""
+Tables are CSV files with a header line, or Parquet files. Run `askless COMMAND --help` for the options of a command.
+Errors are one line on standard error with a code in brackets, and exit code 2."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns 0, 2 for an error of the user's (one line on standard error), or 130 for Ctrl-C.
+    """Run a command and return its exit code.
 
-    An experiment of which a task has failed returns 1.
+    The code is 0, 1 if a task of an experiment failed, 2 for an error of the user's (one line on standard error), or
+    130 for Ctrl-C.
     """
-    return guarded(lambda: _run(argv))
+    return guarded(lambda: run_command(argv))
 
 
-def _run(argv: Sequence[str] | None) -> int:
+def run_command(argv: Sequence[str] | None) -> int:
+    """Parse the arguments and run the command. Errors are raised."""
     parser = build_parser()
     args = parser.parse_args(argv)
     if "run" not in args:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from askless.cli.console import count, interactive, make_console, say
-from askless.cli.errors import complain
+from askless.cli.errors import note
 from askless.cli.parser import Commands, positive, text_help
 from askless.cli.rules import STOP_HELP, add_asking, asking
 
@@ -18,23 +18,24 @@ if TYPE_CHECKING:
 
     from askless.cli.session import Session
     from askless.core import Interview, StoppingRule
+    from askless.exceptions import AsklessError
 
 __all__ = ["add", "run"]
 
 DESCRIPTION = """\
 Ask one case, question by question, and show the prediction after each answer.
 
+What to type:
   a value, or the number of a choice    the answer
-  an empty line, ?, -, NA or unknown    unknown: not asked again; so are the words that fit was given as --na
-  later                                 ask it when nothing else is left
+  an empty line, ?, -, NA or unknown    the value is unknown (words given to `fit --na` work, too)
+  later                                 postpone the question until nothing else is left
   back, or undo                         take the last answer back
-  tell NAME=VALUE                       say something that was not asked
-  why                                   what else could be asked now, and what it is worth
-  quit                                  end with the prediction so far
+  tell NAME=VALUE                       give the value of a feature that was not asked
+  why                                   list what else could be asked now
+  quit                                  end with the current prediction
 
-Answers may come from a pipe, one in a line; the end of input ends the interview. A line of a pipe that cannot be
-used ends it with an error, for the lines after it would meet other questions; lines after the last question are
-not used, and a note tells how many."""
+Answers can also come from a pipe, one on each line. The interview ends with the input. A line that cannot be used
+ends it with an error. Lines after the last question are not used."""
 EPILOG = (
     """\
 examples:
@@ -50,20 +51,19 @@ examples:
 
 def add(commands: Commands) -> None:
     """Describe the command."""
-    parser = commands.add_parser("ask", help="an interview in the terminal", **text_help(DESCRIPTION, EPILOG))
+    parser = commands.add_parser("ask", help="interview one case in the terminal", **text_help(DESCRIPTION, EPILOG))
     add = parser.add_argument
-    add("model", help="a model file that `askless fit` wrote")
-    add(
-        "--known", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="what is known beforehand; free"
-    )
-    add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
+    add("model", help="a model file of `askless fit`")
+    add("--known", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="values that are known, at no "
+        "cost, before the first question")  # fmt: skip
+    add("--budget", type=positive, metavar="K", help="ask at most K features (default: the model's budget)")
     add_asking(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Ask until there is nothing more to ask, or the answers end."""
-    from askless.cli.session import Session, known_values
+    """Ask until the interview or the input ends."""
+    from askless.cli.session import Session, known_values, not_recorded
     from askless.cli.wording import Wording
     from askless.encoding import TableEncoder
     from askless.exceptions import InterviewError
@@ -71,37 +71,38 @@ def run(args: argparse.Namespace) -> None:
 
     model = read_model(args.model)
     if not isinstance(model.encoder, TableEncoder):
-        raise InterviewError(f"{args.model} asks for patches of images, which cannot be typed; use it from Python")
+        message = f"{args.model} asks for patches of images, which cannot be typed; use the model from Python"
+        raise InterviewError("not_supported", message, path=args.model)
     wording = Wording(model.descriptions, model.missing_words)
     known = known_values(args.known, model.encoder, wording)
-    how = asking(args, model)
-    talk = model.interview(known=known, unavailable=args.unavailable, **how)
+    options = asking(args, model)
+    interview = model.interview(known=known, unavailable=args.unavailable, **options)
     screen = _Screen(make_console())
     budget = model.max_features if args.budget is None else args.budget
-    screen.say_limits(budget, model.stopping if how["stopping"] is None else how["stopping"])
-    session = Session(talk, model.encoder, wording)
+    screen.say_limits(budget, model.stopping if options["stopping"] is None else options["stopping"])
+    session = Session(interview, model.encoder, wording)
     screen.lead(session)
-    if session.unrecorded:
+    if names := session.unrecorded:
         ended = "interview" if screen.quit else "input"
-        told = f"{session.unrecorded} not recorded: the {ended} ended before the last part of the question"
+        message = f"{not_recorded(names)}: the {ended} ended before the last part of the question"
         if not interactive():
-            raise InterviewError(told)
-        complain(f"note: {told}")
+            raise InterviewError("unfinished_group", message, parts=names)
+        note(message, "unfinished_group")
     if not sys.stdin.isatty() and (lines := _lines_left()):
-        unused = f"{count(lines, 'line')} of the input {'was' if lines == 1 else 'were'} not used"
-        complain(f"note: {unused}: the interview had ended")
+        were = "was" if lines == 1 else "were"
+        note(f"{count(lines, 'line')} of the input {were} not used: the interview was over", "unused_input")
 
 
 def _lines_left() -> int:
-    """How many lines of a pipe nobody has read. Whoever writes it may wait for our end: nothing is waited for."""
+    """Count unread lines of a pipe without blocking: its writer may be waiting for this process to end."""
     import select
 
     try:
         source = sys.stdin.fileno()
-    except (OSError, ValueError):  # no file, so that all of it is there
+    except (OSError, ValueError):  # not a file, so all of it has arrived
         return len(sys.stdin.readlines())
     lines = 0
-    with suppress(OSError):  # Windows can select among sockets only
+    with suppress(OSError):  # on Windows, select works for sockets only
         while select.select([source], [], [], 0)[0] and sys.stdin.readline():
             lines += 1
     return lines
@@ -118,76 +119,79 @@ class _Screen:
         self.quit = False
 
     def say_limits(self, budget: int, rules: Sequence[StoppingRule]) -> None:
-        """How long the interview may take, and what may end it before."""
+        """Say how long the interview can take, and what can end it earlier."""
         from askless.core import MaxFeatures
 
-        say(self.console, f"At most {count(budget, 'question')}. `help` lists what can be typed.", "dim")
-        ends = [rule.reason for rule in rules if not (isinstance(rule, MaxFeatures) and rule.limit >= budget)]
-        if ends:
-            say(self.console, f"It also ends with: {'; '.join(ends)}.", "dim")
+        say(self.console, f"At most {count(budget, 'question')}. Type `help` for help.", "dim")
+        reasons = [rule.reason for rule in rules if not (isinstance(rule, MaxFeatures) and rule.limit >= budget)]
+        if reasons:
+            say(self.console, f"It ends earlier with: {'; '.join(reasons)}.", "dim")
 
     def lead(self, session: Session) -> None:
-        """The whole interview."""
+        """Run the interview from the first question to the summary."""
         from askless.cli.views import summary
 
-        talk = session.talk
-        prior = talk.prediction
+        interview = session.interview
+        prior = interview.prediction
         if set(prior) == {"mean", "sd"}:
             self.scale = prior["mean"] - 3 * prior["sd"], prior["mean"] + 3 * prior["sd"]
-        self._show_prediction(talk, "before the first question")
-        why = self._questions(session)
-        if talk.history:
-            self.console.print(summary(talk))
-        if talk.postponed:
-            say(self.console, f"postponed, and not asked again: {', '.join(talk.postponed)}", "yellow")
-        self._show_prediction(talk, f"in the end ({why}; cost {talk.cost:g})")
+        self._show_prediction(interview, "before the first question")
+        reason = self._questions(session)
+        if interview.history:
+            self.console.print(summary(interview))
+        if interview.postponed:
+            say(self.console, f"postponed, and not asked again: {', '.join(interview.postponed)}", "yellow")
+        self._show_prediction(interview, f"at the end ({reason}; cost {interview.cost:g})")
 
     def _questions(self, session: Session) -> str:
-        """Ask until the end; returns why it ended."""
+        """Ask all questions; returns the reason why the interview ended."""
         while True:
             line = self._read(session)
             if line is None:
-                return session.talk.stop_reason or "no more answers"
+                return session.interview.stop_reason or "no more answers"
             reply = session.take(line)
             if reply.kind == "quit":
                 self.quit = True
-                return session.talk.stop_reason or "you ended it"
-            if reply.kind == "refused" and not sys.stdin.isatty():
-                self._refuse(line, session, reply.text)
+                return session.interview.stop_reason or "you ended it"
+            if reply.problem is not None and not sys.stdin.isatty():
+                self._refuse(line, reply.problem)
             if reply.text:
                 say(self.console, f"  {reply.text}", "yellow")
             if reply.kind == "moved":
-                self._show_prediction(session.talk, f"now (cost so far: {session.talk.cost:g})")
+                self._show_prediction(session.interview, f"now (cost so far: {session.interview.cost:g})")
 
-    def _refuse(self, line: str, session: Session, why: str) -> NoReturn:
-        """End where a line of a pipe cannot be used: the next one was not meant for the same question."""
+    def _refuse(self, line: str, problem: AsklessError) -> NoReturn:
+        """End the interview at a bad line of a pipe: the next lines would answer the wrong questions."""
         from askless.exceptions import InterviewError
 
-        assert session.part is not None  # nothing is read after the last question
-        said, asked = line.strip(), session.part.name
-        raise InterviewError(f"line {self.lines} of the input, {said!r} for {asked!r}, cannot be used: {why}")
+        message = f"line {self.lines} of the input, {line.strip()!r}: {problem.message}"
+        raise InterviewError(problem.code, message, **{**problem.fields, "line": self.lines})
 
     def _read(self, session: Session) -> str | None:
-        """Put the question, and get the line that is typed; None at the end of input."""
-        from askless.cli.views import choices_of, reasons, title
+        """Show the question and read a line; None at the end of the input."""
+        from askless.cli.views import alternatives, choices_of, title
 
-        question, part = session.talk.question, session.part
+        question, part = session.interview.question, session.part
         if question is None or part is None:
             return self._last_chance(session)
-        number = 1 + sum(event.action in ("answer", "unknown") for event in session.talk.history)
+        number = 1 + sum(event.action in ("answer", "unknown") for event in session.interview.history)
         self.console.print()
         self.console.print(title(number, question, session.wording, part))
         if part is question.parts[0]:
-            say(self.console, f"   {reasons(session.talk.candidates, session.talk.postponed)}", "dim")
+            say(self.console, f"   {alternatives(session)}", "dim")
         for choice in choices_of(part, session.wording):
             say(self.console, f"   {choice}")
         return self._line()
 
     def _last_chance(self, session: Session) -> str | None:
-        """When all is asked, a person may still take the last answer back; a pipe may not."""
+        """Let a person take the last answer back when the interview is over; a pipe cannot."""
         if not interactive():
             return None
-        say(self.console, f"\nThat is all ({session.talk.stop_reason}). Press Enter, or type `back`.", "dim")
+        say(
+            self.console,
+            f"\nThe interview is over ({session.interview.stop_reason}). Press Enter, or type `back`.",
+            "dim",
+        )
         line = self._line()
         return None if line is None or not line.strip() else line
 
@@ -204,8 +208,8 @@ class _Screen:
             say(self.console, f"> {line.rstrip()}")
         return line or None
 
-    def _show_prediction(self, talk: Interview, when: str) -> None:
+    def _show_prediction(self, interview: Interview, when: str) -> None:
         from askless.cli.views import picture
 
         say(self.console, f"\nprediction {when}", "dim")
-        self.console.print(picture(talk.prediction, self.scale, self.ascii_only))
+        self.console.print(picture(interview.prediction, self.scale, self.ascii_only))

@@ -17,5 +17,5 @@ class Chunk:
 
     frame: pd.DataFrame
     start: int  # the number of the first row, from 0
-    read: float  # the share of the file that is behind us, 0 to 1
-    written: pd.DataFrame  # columns that are kept, as they are in the file
+    read: float  # the share of the file that has been read, 0 to 1
+    written: pd.DataFrame  # the columns of `--keep`, as they are in the file

@@ -1,4 +1,4 @@
-"""The demo's experiment: the greedy method against a fixed and a random order, on the same rows."""
+"""The experiment of the demo: the greedy method, a fixed order and a random order on the same rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TEST_SHARE = 0.25
 
 @dataclass(frozen=True)
 class Split:
-    """A data set cut into rows to learn from and rows to score on."""
+    """A data set with its training and test rows."""
 
     data: Dataset
     train: np.ndarray  # row numbers
@@ -42,13 +42,13 @@ class Split:
 
     @property
     def truth(self) -> np.ndarray:
-        """(n,) what the test rows are: codes of the sorted classes, or numbers."""
+        """(n,) the target of the test rows: codes of the sorted classes, or numbers."""
         y = self.part(self.test)[1]
         return y.to_numpy() if self.data.task == "regression" else np.searchsorted(np.unique(self.data.target), y)
 
 
 def split(data: Dataset, seed: int) -> Split:
-    """A quarter of the rows is for the test; of each class its share."""
+    """Hold out a quarter of the rows as test rows, stratified by class."""
     stratify = data.task == "classification"
     y = data.target.to_numpy()
     codes = np.unique(y.astype(str), return_inverse=True)[1] if stratify else y
@@ -56,11 +56,11 @@ def split(data: Dataset, seed: int) -> Split:
 
 
 def compare(
-    rows: Split, budget: int, seed: int, folder: Path, tell: Callable[[str], None]
+    rows: Split, budget: int, seed: int, folder: Path, on_progress: Callable[[str], None]
 ) -> tuple[Comparison, DynamicClassifier | DynamicRegressor]:
-    """Train the three, score them on the test rows; returns the greedy estimator too.
+    """Train the three methods and score them on the test rows; returns the greedy estimator, too.
 
-    Fits that were interrupted go on from the checkpoints in `folder`, which are removed when all is done.
+    Interrupted fits continue from the checkpoints in `folder`. They are removed at the end.
     """
     from askless.methods import FixedOrder, Greedy, Random
 
@@ -70,16 +70,16 @@ def compare(
     checkpoints = [folder / f".{name}.part" for name in ("greedy", "fixed", "random")]
 
     def contender(name: str, about: str, method: Method, checkpoint: Path) -> tuple[Contender, Any]:
-        tell(name)
+        on_progress(name)
         return _contender(name, about, _estimator(rows.data, method, budget, seed), rows, metric, checkpoint)
 
     greedy, estimator = contender(
-        "greedy", "asks each case what tells the most about it now", Greedy(), checkpoints[0]
+        "greedy", "asks each case the most informative question, given its answers so far", Greedy(), checkpoints[0]
     )
     order = ranking(estimator.rollout(X_train))
-    about = "asks everyone the same: what greedy asks most often of the training rows, in that order"
+    about = "asks everyone the same questions: those that greedy asks most often in the training rows, in that order"
     fixed, _ = contender("fixed order", about, FixedOrder(order=order), checkpoints[1])
-    random, _ = contender("random order", "asks each case in an order drawn at random", Random(), checkpoints[2])
+    random, _ = contender("random order", "asks each case in a random order", Random(), checkpoints[2])
     for checkpoint in checkpoints:
         checkpoint.unlink(missing_ok=True)
     comparison = Comparison(
@@ -122,7 +122,7 @@ def _contender(
 
 
 def _fit(estimator: Any, X: pd.DataFrame, y: pd.Series, checkpoint: Path) -> None:
-    """Fit; a checkpoint of another demo is of no use, and is overwritten."""
+    """Fit. A checkpoint of another demo is overwritten."""
     try:
         estimator.fit(X, y, checkpoint=checkpoint)
     except CheckpointError as error:

@@ -1,4 +1,4 @@
-"""Standard output, as rich sees it."""
+"""Output to the terminal."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 __all__ = ["count", "interactive", "make_console", "make_table", "quoted", "say"]
 
-PIPE_WIDTH = 140  # columns, where there is no terminal that says
+PIPE_WIDTH = 140  # columns, if standard output is not a terminal
 
 
 def make_console() -> Console:
-    """Standard output. Names and answers are shown as they are: nothing in them is taken for markup."""
+    """A console for standard output. It shows text as it is, without reading markup in it."""
     from rich.console import Console
 
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a name that the terminal's encoding lacks is no reason to stop
+        sys.stdout.reconfigure(errors="replace")  # for names that the terminal's encoding lacks
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     return Console(markup=False, highlight=False, emoji=False, width=width)
 
 
 def say(console: Console, text: str = "", style: str | None = None) -> None:
-    """A line of text, which only the terminal wraps."""
+    """Print a line of text. Only the terminal wraps it."""
     console.print(text, style=style, soft_wrap=True)
 
 
 def make_table(*columns: str, numbers: Collection[int] = ()) -> Table:
-    """A plain table; the columns at `numbers` hold numbers."""
+    """A plain table. The columns at the positions `numbers` are right-aligned."""
     from rich import box
     from rich.table import Table
 
@@ -43,12 +43,12 @@ def make_table(*columns: str, numbers: Collection[int] = ()) -> Table:
 
 
 def interactive() -> bool:
-    """Whether a person sits at both ends."""
+    """Whether both standard input and standard output are terminals."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def count(number: int, thing: str, things: str | None = None) -> str:
-    """A number and what it counts.
+    """A number with a noun in the singular or plural.
 
     >>> count(1, "row"), count(4601, "row"), count(2, "class", "classes")
     ('1 row', '4,601 rows', '2 classes')
@@ -57,7 +57,7 @@ def count(number: int, thing: str, things: str | None = None) -> str:
 
 
 def quoted(path: str | Path) -> str:
-    """A path as a shell takes it."""
+    """A text quoted for the shell."""
     import shlex
 
     return shlex.quote(str(path))

@@ -1,4 +1,4 @@
-"""`askless datasets`: the data sets that askless knows, as tables for `askless fit`."""
+"""`askless datasets`: list the built-in data sets, or write one as a table for `askless fit`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from askless.cli.console import count, make_console, make_table, quoted, say
 from askless.cli.output import check_writable
-from askless.cli.parser import Commands, natural, positive, text_help
+from askless.cli.parser import Commands, UsageError, natural, positive, text_help
 
 if TYPE_CHECKING:
     from askless.datasets import Dataset, Info
@@ -21,31 +21,32 @@ examples:
   askless datasets list
   askless datasets get triage
   askless datasets get triage --rows 20000 --seed 1 -o big.csv
-  askless datasets get spam                                 downloads it first if it is not on this machine"""
+  askless datasets get spam                                 downloaded first if it is not on this machine"""
 GET = """\
-Write a data set as a CSV file, with its groups and costs beside it if it has any, and say how to fit it.
-What is not on this machine is downloaded first, and kept in the data home (ASKLESS_DATA names another one)."""
+Write a data set as a CSV file, with JSON files of its groups and costs if it has any, and show how to fit it.
+Data sets that are not on this machine are downloaded first. They are kept in the data home; the environment variable
+ASKLESS_DATA names another folder."""
 
 
 def add(commands: Commands) -> None:
     """Describe the command."""
-    words = "list the data sets that askless knows, or write one as a file"
+    words = "list the built-in data sets, or write one to a CSV file"
     parser = commands.add_parser("datasets", help=words, **text_help(f"{words.capitalize()}.", EPILOG))
-    parser.set_defaults(run=lambda args: parser.error("say `list` or `get NAME`"))
+    parser.set_defaults(run=lambda args: parser.error("choose a subcommand: list, get NAME"))
     actions = parser.add_subparsers(title="actions", metavar="ACTION")
-    lister = actions.add_parser("list", help="list them", **text_help("List the data sets.", EPILOG))
+    lister = actions.add_parser("list", help="list the data sets", **text_help("List the data sets.", EPILOG))
     lister.set_defaults(run=run_list)
-    getter = actions.add_parser("get", help="write one as a CSV file", **text_help(GET, EPILOG))
-    getter.add_argument("name", metavar="NAME", help="as `askless datasets list` shows it")
-    getter.add_argument("-o", "--output", metavar="FILE", help="default: NAME.csv")
-    getter.add_argument("--rows", type=positive, metavar="N", help="how many rows a generated data set has")
-    getter.add_argument("--seed", type=natural, help="of a generated data set (default: 0)")
-    getter.add_argument("--no-download", action="store_true", help="only what is on this machine")
+    getter = actions.add_parser("get", help="write a data set to a CSV file", **text_help(GET, EPILOG))
+    getter.add_argument("name", metavar="NAME", help="a name from `askless datasets list`")
+    getter.add_argument("-o", "--output", metavar="FILE", help="the CSV file to write (default: NAME.csv)")
+    getter.add_argument("--rows", type=positive, metavar="N", help="number of rows, for generated data sets")
+    getter.add_argument("--seed", type=natural, help="seed, for generated data sets (default: 0)")
+    getter.add_argument("--no-download", action="store_true", help="fail if the data set is not on this machine")
     getter.set_defaults(run=run_get)
 
 
 def run_list(args: argparse.Namespace) -> None:
-    """Print a table of what there is."""
+    """Print a table of the data sets."""
     from askless.datasets import data_home, describe, list_datasets
 
     table = make_table("name", "rows", "features", "task", "available", "source", numbers=(1, 2))
@@ -55,7 +56,7 @@ def run_list(args: argparse.Namespace) -> None:
     console = make_console()
     console.print(table)
     if not all(info.available for info in infos):
-        say(console, f"`askless datasets get NAME` downloads into {data_home()}, or says what to put there by hand.")
+        say(console, f"`askless datasets get NAME` downloads to {data_home()}, or explains which files to put there.")
 
 
 def _available(info: Info) -> str:
@@ -74,7 +75,7 @@ def run_get(args: argparse.Namespace) -> None:
     data = load_dataset(args.name, download=not args.no_download, **chosen)
     output = check_writable(args.output or f"{args.name}.csv")
     if output.suffix != ".csv":
-        raise ValueError(f"-o: {output} must end in .csv")
+        raise UsageError("wrong_file", f"-o: {output} must end in .csv", option="-o", path=str(output))
     target = str(data.target.name)
     frame = data.frame.assign(**{target: data.target})
     write_atomic(output, frame.to_csv(index=False).encode())
@@ -88,7 +89,7 @@ def run_get(args: argparse.Namespace) -> None:
 
 
 def _write_extras(data: Dataset, output: Path) -> dict[str, Path]:
-    """The files beside the table, by the option of `askless fit` that takes them."""
+    """Write the groups, costs and panels; returns the files by the option of `askless fit` that reads them."""
     from askless.files import write_atomic
 
     contents: dict[str, Any] = {"--groups": data.groups, "--costs": data.costs, "--panels": data.panels}

@@ -1,4 +1,4 @@
-"""`askless demo`: train, compare, interview, report, on a data set that comes with askless."""
+"""`askless demo`: train, compare, interview and report on a built-in data set."""
 
 from __future__ import annotations
 
@@ -20,33 +20,39 @@ __all__ = ["add", "run"]
 
 ROWS = 6000  # of a generated data set
 DESCRIPTION = """\
-Train the greedy method on a data set that comes with askless and compare it with a fixed and a random order of
-questions, on rows that none of them has seen. Then walk one case through an interview, and write a report.
+See in about a minute what dynamic feature selection does.
 
-If it is stopped, the same command goes on where it was."""
+The demo trains the greedy method on a built-in data set and compares it with a fixed and a random order of questions
+on test rows. It then shows the interview of one case and writes a report. An interrupted demo continues when you run
+the same command again. The demo overwrites its own files in the output folder."""
 EPILOG = """\
 examples:
   askless demo
   askless demo --dataset breast_cancer --budget 5 --output cancer-report
 
-written to the output folder:  index.html (the report), curve.png, demo.askless (the model)"""
+files in the output folder:  index.html (the report), curve.png, demo.askless (the model)"""
 
 
 def add(commands: Commands) -> None:
     """Describe the command."""
-    words = "train, compare, interview and report, on a built-in data set"
+    words = "see what askless does, on a built-in data set"
     parser = commands.add_parser("demo", help=words, **text_help(DESCRIPTION, EPILOG))
     add = parser.add_argument
-    add("--dataset", default="triage", metavar="NAME", help="see `askless datasets list` (default: triage)")
-    add("--output", default="demo-report", metavar="FOLDER", help="default: demo-report")
-    add("--budget", type=positive, default=8, metavar="K", help="features that may be asked of a case (default: 8)")
-    add("--rows", type=positive, metavar="N", help=f"rows in all (default: {ROWS} of a generated data set, else all)")
-    add("--seed", type=natural, default=0, help="default: 0")
+    add("--dataset", default="triage", metavar="NAME", help="a name from `askless datasets list` (default: triage)")
+    add("--output", default="demo-report", metavar="FOLDER", help="folder of the report (default: demo-report)")
+    add("--budget", type=positive, default=8, metavar="K", help="ask at most K features of a case (default: 8)")
+    add(
+        "--rows",
+        type=positive,
+        metavar="N",
+        help=f"number of rows (default: {ROWS} of a generated data set, all rows of others)",
+    )
+    add("--seed", type=natural, default=0, help="seed of all random numbers (default: 0)")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """The whole demo."""
+    """Run the demo."""
     start = time.perf_counter()
     data = _load(args.dataset, args.rows, args.seed)
     folder = Path(args.output)
@@ -58,14 +64,14 @@ def run(args: argparse.Namespace) -> None:
     rows, budget = split(data, args.seed), min(args.budget, data.info.features)
     console = make_console()
     say(console, f"{data.name}: {first_sentence(data.description)}")
-    words = f"{count(len(rows.train), 'row')} to learn from, {len(rows.test):,} to score on; seed {args.seed}; "
-    say(console, words + f"{data.info.features} features, of which at most {budget} are asked of a case\n")
+    words = f"{count(len(rows.train), 'training row')}, {count(len(rows.test), 'test row')}, seed {args.seed}; "
+    say(console, words + f"each case is asked at most {budget} of {data.info.features} features\n")
     try:
         comparison, estimator = compare(
-            rows, budget, args.seed, folder, tell=lambda name: say(console, f"training: {name}", "dim")
+            rows, budget, args.seed, folder, on_progress=lambda name: say(console, f"training: {name}", "dim")
         )
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("the same command goes on where it was") from None
+        raise KeyboardInterrupt("run the same command again to continue") from None
     _print_scores(console, comparison)
     X, y = rows.part(rows.test)
     case = choose_case(comparison.contenders[0].trajectory, X, y, estimator.schema_, data.task)
@@ -76,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _load(name: str, rows: int | None, seed: int) -> Dataset:
-    """The data set; so many of its rows, if there are more."""
+    """The data set, with at most `rows` rows."""
     from dataclasses import replace
 
     from askless.datasets import describe, load_dataset
@@ -102,7 +108,7 @@ def _print_scores(console: Console, comparison: Comparison) -> None:
         lines = [contender.curve.iloc[i] for contender in comparison.contenders]
         cells = [f"{line['score']:.3f} ({line['low']:.3f} to {line['high']:.3f})" for line in lines]
         table.add_row(str(i), *cells)
-    say(console, f"\n{comparison.metric.label} on rows that training did not see, with 95% intervals:")
+    say(console, f"\n{comparison.metric.label} on test rows, with 95 % intervals:")
     console.print(table)
     say(console, f"{sentence(comparison)}.", "bold")
 

@@ -1,4 +1,4 @@
-"""How a command ends: 0, 2 with one line for what the user can mend, 130 for Ctrl-C, 143 for TERM."""
+"""Exit codes and messages: 0, 2 with one line for an error of the user's, 130 for Ctrl-C, 143 for TERM."""
 
 from __future__ import annotations
 
@@ -9,48 +9,57 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from askless.exceptions import UnseenWarning
+from askless.exceptions import AsklessError, AsklessWarning, UnseenWarning
 from askless.signals import Terminated
 
-__all__ = ["complain", "guarded", "one_line"]
+__all__ = ["complain", "guarded", "note"]
 
-BAD_INPUT, STOPPED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143  # but for the first, what a shell reports for signals
+BAD_INPUT, STOPPED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143  # the last three are what a shell reports for signals
 
 
 def guarded(run: Callable[[], int]) -> int:
-    """The exit code of `run`; expected errors are one line each, anything else is a bug and keeps its traceback."""
+    """The exit code of `run`. Expected errors are one line each; any other error is a bug and keeps its traceback."""
     try:
         with warnings.catch_warnings():
-            # What askless itself warns of is a note to the user; other packages' warnings are left as they are.
+            # Warnings of askless are notes to the user. Those of other packages keep their filters.
             warnings.filterwarnings("always", category=UserWarning, module=r"askless\b")
             warnings.showwarning = _show_warning
-            warnings.simplefilter("ignore", UnseenWarning)  # `unseen` tells of them with their numbers
+            warnings.simplefilter("ignore", UnseenWarning)  # `unseen` counts these values instead
             code = run()
         sys.stdout.flush()
         return code
     except KeyboardInterrupt as stop:
         complain(f"stopped{''.join(f'; {word}' for word in stop.args)}")
         return TERMINATED if isinstance(stop, Terminated) else STOPPED
-    except BrokenPipeError:  # the reader, such as `head`, has had enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         _discard_output()
         return BROKEN_PIPE
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.partition(".")[0] == "askless":
-            raise  # a bug: nothing that could be installed
-        complain(one_line(error))
+            raise  # a bug: no package that the user could install
+        complain(str(error))
+        return BAD_INPUT
+    except AsklessError as error:
+        complain(error.message, error.code)
         return BAD_INPUT
     except (ValueError, OSError) as error:
-        complain(one_line(error))
+        complain(_one_line(error))
         return BAD_INPUT
 
 
-def complain(message: str) -> None:
-    """One line on standard error."""
-    print(f"askless: {' '.join(message.split())}", file=sys.stderr)
+def complain(message: str, code: str | None = None) -> None:
+    """Print one line on standard error; the code of an error or a warning follows in brackets."""
+    bracket = "" if code is None else f" [{code}]"
+    print(f"askless: {' '.join(message.split())}{bracket}", file=sys.stderr)
 
 
-def one_line(error: Exception) -> str:
-    """What an error says; one of the operating system names the file first."""
+def note(message: str, code: str) -> None:
+    """Print a warning on standard error."""
+    complain(f"note: {message}", code)
+
+
+def _one_line(error: Exception) -> str:
+    """The message of an error; an error of the operating system begins with the name of the file."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror[:1].lower()}{error.strerror[1:]}"
@@ -58,10 +67,13 @@ def one_line(error: Exception) -> str:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    complain(f"note: {message}")
+    if isinstance(message, AsklessWarning):
+        note(message.message, message.code)
+    else:
+        complain(f"note: {message}")
 
 
 def _discard_output() -> None:
-    """Let nothing more be written to the closed pipe, also not when Python ends."""
-    with suppress(OSError, ValueError):  # standard output may be no file
+    """Redirect standard output to nowhere, so that Python's exit does not write to the closed pipe."""
+    with suppress(OSError, ValueError):  # standard output may not be a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

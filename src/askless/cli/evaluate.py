@@ -1,4 +1,4 @@
-"""`askless evaluate`: how good a model is on labelled cases, after each number of questions."""
+"""`askless evaluate`: score a model on labelled cases after each number of questions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 from typing import TYPE_CHECKING
 
 from askless.cli.console import count, make_console, say
-from askless.cli.errors import complain
+from askless.cli.errors import note
 from askless.cli.output import check_writable
-from askless.cli.parser import Commands, positive, text_help
+from askless.cli.parser import Commands, UsageError, positive, text_help
 from askless.cli.rules import STOP_HELP, add_rows, rows_asking
 
 if TYPE_CHECKING:
@@ -25,15 +25,17 @@ if TYPE_CHECKING:
 __all__ = ["add", "run"]
 
 DESCRIPTION = """\
-Ask a model's questions of labelled cases that it has not been trained on, and score what it predicts after each
-answer, with a 95 % interval from a bootstrap over the cases."""
+Score a model on labelled cases after each number of questions, with 95 % intervals from a bootstrap over the cases.
+Use cases that the model was not trained on."""
 EPILOG = (
     """\
 examples:
   askless evaluate m.askless test.csv --plot curve.png
   askless evaluate m.askless test.csv --max-cost 20 --stop confidence=0.95
 
-metrics: accuracy, auroc (the default), brier, log_loss; for a regression mae, r2 (the default), rmse
+metrics:
+  classification    auroc (default), accuracy, brier, log_loss
+  regression        r2 (default), mae, rmse
 
 """
     + STOP_HELP
@@ -44,30 +46,30 @@ def add(commands: Commands) -> None:
     """Describe the command."""
     parser = commands.add_parser("evaluate", help="score a model on a table", **text_help(DESCRIPTION, EPILOG))
     add = parser.add_argument
-    add("model", help="a model file that `askless fit` wrote")
+    add("model", help="a model file of `askless fit`")
     add("data", help="the table: a CSV or Parquet file")
-    add("--target", metavar="COL", help="the column that holds the truth (default: the target that fit was given)")
-    add("--metric", help="which score (see below)")
-    add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
+    add("--target", metavar="COL", help="the column with the true labels (default: the target of the fit)")
+    add("--metric", help="the score to compute (default: auroc or r2; see below)")
+    add("--budget", type=positive, metavar="K", help="ask at most K features (default: the model's budget)")
     add_rows(parser)
-    add("--drop-missing-target", action="store_true", help="leave out rows whose target is missing")
-    add("--plot", metavar="PNG", help="draw the curve into a file (.png, .svg or .pdf)")
-    add("--json", metavar="FILE", help="write the numbers into a file")
+    add("--drop-missing-target", action="store_true", help="leave out rows with a missing target")
+    add("--plot", metavar="PNG", help="plot the scores to a .png, .svg or .pdf file")
+    add("--json", metavar="FILE", help="write the numbers to a file")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Ask every row, score, print and write."""
+    """Ask every row, score the predictions, and print and write the results."""
     plot = None if args.plot is None else _check_picture(args.plot)
     numbers = None if args.json is None else check_writable(args.json, "--json")
     from askless.cli.scores import (
+        absent_classes,
         choose_metric,
-        left_out,
         most_asked,
         score,
         score_table,
         spending_table,
-        tells_of_money,
+        with_money,
     )
     from askless.cli.tables import errors_of, filled_up
     from askless.cli.unseen import Unseen
@@ -75,24 +77,24 @@ def run(args: argparse.Namespace) -> None:
 
     model = read_model(args.model)
     metric = choose_metric(args.metric, model.task)
-    how = rows_asking(args, model)
+    options = rows_asking(args, model)
     X, y, rows = _read(args, model)
     with errors_of(args.data):
         X = filled_up(X, model, args.unavailable)
-        trajectory = model.rollout(X, row_numbers=rows, **how)
+        trajectory = model.rollout(X, row_numbers=rows, **options)
     unseen = Unseen(model)
-    unseen.look(X)
-    unseen.tell()
+    unseen.count(X)
+    unseen.report()
     scores = score(trajectory, y, metric)
-    if (told := left_out(scores, y, model.classes)) is not None:
-        complain(f"note: {told}")
-    if numbers is not None:  # before anything is printed: nobody may be reading on
+    if (message := absent_classes(scores, y, model.classes)) is not None:
+        note(message, "absent_class")
+    if numbers is not None:  # before anything is printed, since the reader may close the pipe
         _write_json(numbers, scores, trajectory, args)
     if plot is not None:
         _draw(plot, scores)
     console = make_console()
     say(console, f"{args.model} on {count(scores.n_rows, 'row')} of {args.data}:")
-    money = tells_of_money(model, how["costs"], how["stopping"])
+    money = with_money(model, options["costs"], options["stopping"])
     console.print(score_table(scores, money=money))
     console.print(spending_table(trajectory, money=money))
     console.print(most_asked(trajectory))
@@ -101,17 +103,19 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _read(args: argparse.Namespace, model: FittedModel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """The features, the truth as the metrics take it, and which rows of the file these are."""
+    """The features, the truth for the metrics, and the row numbers in the file."""
     from askless.cli.tables import check_columns, for_model, open_table_for
     from askless.cli.target import class_codes, numbers, split_target
 
     table = open_table_for(model, args.data, args.na)
     target = args.target or model.settings.get("target")
     if target is None:
-        raise ValueError("--target: name the column that holds the truth; the model does not know it")
+        message = "--target: name the column with the true labels; the model file does not say which one it is"
+        raise UsageError("required", message, option="--target")
     check_columns([target], table.names, "--target", args.data)
     if target in model.schema.all_names:
-        raise ValueError(f"--target: {target!r} is a feature of the model")
+        message = f"--target: {target!r} is a feature of the model"
+        raise UsageError("conflicting_settings", message, option="--target", column=target)
     needed, text = for_model(model, table)
     frame = table.read(needed | {target}, text, learned=needed - {target})
     X, y, rows = split_target(frame, target, args.data, drop_missing=args.drop_missing_target)
@@ -123,7 +127,8 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[pd.DataFrame, n
 def _check_picture(name: str) -> Path:
     path = check_writable(name, "--plot")
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise ValueError(f"--plot: {path} must end in .png, .svg or .pdf")
+        message = f"--plot: {path} must end in .png, .svg or .pdf"
+        raise UsageError("wrong_file", message, option="--plot", path=str(path))
     return path
 
 

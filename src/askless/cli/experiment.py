@@ -1,4 +1,4 @@
-"""`askless experiment`: run what a TOML file says, report it, keep it."""
+"""`askless experiment`: run the tasks of a TOML file, report the results, and copy them."""
 
 from __future__ import annotations
 
@@ -27,51 +27,61 @@ examples:
   askless experiment report runs/mine
   askless experiment keep runs/mine results/mine"""
 RUN = """\
-Run every task (data set, method, seed) of an experiment's TOML file that has no result yet.
+Run every task (data set, method, seed) of a TOML file that has no result yet.
 
-Stop it whenever you like, with Ctrl-C or kill: the same command goes on where it was, in the middle of a fit, and the
-results are the same. A task that fails does not stop the others; the exit code is then 1."""
+An interrupted run continues when you run the same command again, even in the middle of a fit; the results are the
+same. A failed task does not stop the others. The exit code is then 1."""
 REPORT = """\
-Make tables and figures of the results in a folder: Markdown, CSV, PNG and one HTML page."""
+Write tables and figures of the results in a folder: Markdown, CSV, PNG and one HTML page."""
 KEEP = """\
-Copy the results in a folder to another one, without the loss of each single test case, which takes most of the room.
-The copy is made to be kept, beside a paper or in a repository: it makes the same report (but for the lines on single
-test cases where there is one seed only), and `run --output` takes what it holds as done."""
+Copy results to another folder without the losses of single test cases, which take most of the space.
+
+Keep the copy beside a paper or in a repository. Its report is the same, except for lines on single test cases where
+there is only one seed. `run --output` treats its tasks as done."""
 
 
 def add(commands: Commands) -> None:
     """Describe the command."""
-    words = "compare methods on data sets: run a TOML file, report the results"
-    parser = commands.add_parser("experiment", help=words, **text_help(f"{words.capitalize()}.", EPILOG))
-    parser.set_defaults(run=lambda args: parser.error("say `run FILE.toml`, `report DIR` or `keep DIR COPY`"))
+    about = "Compare methods on data sets: run the tasks of a TOML file and report the results."
+    parser = commands.add_parser("experiment", help="compare methods on data sets", **text_help(about, EPILOG))
+    choices = "run FILE.toml, report DIR, keep DIR COPY"
+    parser.set_defaults(run=lambda args: parser.error(f"choose a subcommand: {choices}"))
     actions = parser.add_subparsers(title="actions", metavar="ACTION")
-    runner = actions.add_parser("run", help="run an experiment's file", **text_help(RUN, EPILOG))
+    runner = actions.add_parser("run", help="run the tasks of a TOML file", **text_help(RUN, EPILOG))
     runner.add_argument(
-        "file", metavar="FILE.toml", help="data sets, methods, seeds and budgets: docs/experiments.md"
+        "file", metavar="FILE.toml", help="data sets, methods, seeds and budgets (see docs/experiments.md)"
     )
-    runner.add_argument("--workers", type=positive, metavar="N", help="tasks at once (default: one for each core)")
     runner.add_argument(
-        "--output", metavar="DIR", help="the folder of results (default: runs/ and the name in the file)"
+        "--workers", type=positive, metavar="N", help="number of tasks at a time (default: one for each core)"
     )
-    runner.add_argument("--quick", action="store_true", help="the smaller variant that the file describes in [quick]")
-    runner.add_argument("--dask", metavar="ADDRESS", help="run on a Dask cluster, such as tcp://host:8786")
+    runner.add_argument(
+        "--output", metavar="DIR", help="folder of the results (default: runs/ and the name in the file)"
+    )
+    runner.add_argument("--quick", action="store_true", help="run the smaller variant of the file's table [quick]")
+    runner.add_argument(
+        "--dask", metavar="ADDRESS", help="run on a Dask cluster, such as tcp://host:8786 (default: on this machine)"
+    )
     runner.set_defaults(run=run_file)
-    reporter = actions.add_parser("report", help="report the results in a folder", **text_help(REPORT, EPILOG))
-    reporter.add_argument("folder", metavar="DIR", help="as `askless experiment run` has written it")
+    reporter = actions.add_parser("report", help="write tables and figures of results", **text_help(REPORT, EPILOG))
+    reporter.add_argument("folder", metavar="DIR", help="a folder of `askless experiment run`")
     reporter.add_argument(
-        "--metric", metavar="NAME", help="what the tables show (default: what the file says of each data set)"
+        "--metric",
+        metavar="NAME",
+        help="the metric of the tables (default: the metrics of the TOML file)",
     )
-    reporter.add_argument("--against", metavar="LABEL", help="the method that the others are compared with")
-    reporter.add_argument("--output", metavar="DIR", help="where the report goes")
+    reporter.add_argument(
+        "--against", metavar="LABEL", help="the method to compare the others with (default: chosen by the report)"
+    )
+    reporter.add_argument("--output", metavar="DIR", help="folder of the report (default: report/ in DIR)")
     reporter.set_defaults(run=run_report)
-    keeper = actions.add_parser("keep", help="make a small copy of results", **text_help(KEEP, EPILOG))
-    keeper.add_argument("folder", metavar="DIR", help="as `askless experiment run` has written it")
-    keeper.add_argument("copy", metavar="COPY", help="the folder of the copy; what it holds already is renewed")
+    keeper = actions.add_parser("keep", help="copy results in a small form", **text_help(KEEP, EPILOG))
+    keeper.add_argument("folder", metavar="DIR", help="a folder of `askless experiment run`")
+    keeper.add_argument("copy", metavar="COPY", help="folder of the copy; existing results in it are replaced")
     keeper.set_defaults(run=run_keep)
 
 
 def run_file(args: argparse.Namespace) -> int:
-    """Run what is not done yet."""
+    """Run all tasks that have no result."""
     from askless.experiments.config import read_experiment
     from askless.experiments.folder import Folder
 
@@ -79,7 +89,7 @@ def run_file(args: argparse.Namespace) -> int:
     tasks = experiment.tasks()
     path = Path(args.output or Path("runs") / experiment.name)
     if path.exists() and not path.is_dir():
-        raise UsageError(f"--output: {path} is not a folder")
+        raise UsageError("wrong_file", f"--output: {path} is not a folder", option="--output", path=str(path))
     folder = Folder(path)
     folder.describe(experiment)
     console = make_console()
@@ -92,7 +102,7 @@ def run_file(args: argparse.Namespace) -> int:
             say(console, f"failed: {task}: {failures[task.key]}")
     if failures:
         where = quoted(path / "failures")
-        say(console, f"{count(len(failures), 'task')} failed; {where} says more, and the same command tries again")
+        say(console, f"{count(len(failures), 'task')} failed; see {where}; the same command tries again")
         return FAILED
     say(console, f"next: askless experiment report {quoted(path)}", style="dim")
     return 0
@@ -107,7 +117,7 @@ def _here(console: Console, tasks: list[Task], folder: Folder, workers: int | No
 
 
 def _on_dask(console: Console, tasks: list[Task], folder: Folder, address: str) -> Mapping[str, str]:
-    """Run on a cluster, whose machines have the data sets."""
+    """Run on a cluster. Its machines must have the data sets."""
     from askless.experiments.clusters import run_on_dask
     from askless.experiments.live import watcher_for
 
@@ -127,7 +137,7 @@ def run_report(args: argparse.Namespace) -> int:
 
 
 def run_keep(args: argparse.Namespace) -> int:
-    """Copy results, smaller."""
+    """Copy results in a small form."""
     from askless.experiments.keeping import keep
 
     console = make_console()
@@ -139,5 +149,6 @@ def run_keep(args: argparse.Namespace) -> int:
 def _with_results(name: str) -> Path:
     folder = Path(name)
     if not (folder / "results").is_dir():
-        raise UsageError(f"{folder} holds no results; `askless experiment run FILE.toml` makes some")
+        message = f"{folder} contains no results; `askless experiment run FILE.toml` writes them"
+        raise UsageError("file_not_found", message, path=str(folder))
     return folder

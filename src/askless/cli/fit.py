@@ -1,17 +1,18 @@
-"""`askless fit`: learn from a table."""
+"""`askless fit`: learn a model from a table."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import time
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.console import count, make_console, quoted, say
-from askless.cli.output import check_checkpoint, check_writable, remove
+from askless.cli.errors import note
+from askless.cli.output import check_checkpoint, check_new, check_writable, remove
 from askless.cli.parser import Commands, UsageError, fraction, natural, positive, text_help
-from askless.cli.resuming import fit_or_go_on
+from askless.cli.resuming import fit_or_resume
 from askless.cli.rules import STOP_HELP, add_missing_words, read_stop
 
 if TYPE_CHECKING:
@@ -27,31 +28,33 @@ if TYPE_CHECKING:
 __all__ = ["add", "run"]
 
 DESCRIPTION = """\
-Learn from a table of labelled cases which feature to ask for next, and write the model to a file.
+Learn from a table of labelled cases which feature to ask for next, and save the model to a file.
 
-Training shows its progress: a bar in a terminal, elsewhere a line now and then on standard error. If it is stopped,
-the same command goes on where it was."""
+An interrupted fit continues when you run the same command again."""
 EPILOG = (
     """\
 examples:
   askless fit data.csv --target y -o m.askless
+  askless fit data.csv --target y --drop id --budget 5 -o m.askless
   askless fit triage.csv --target destination --groups triage.groups.json --costs triage.costs.json -o m.askless
-  askless fit large.parquet --target y --scratch /tmp -o m.askless
   askless fit data.csv --target y --features features.json -o m.askless
+  askless fit large.parquet --target y --scratch /tmp -o m.askless
 
-groups.json:  {"blood pressure": ["systolic", "diastolic"]}      columns that are asked together
-costs.json:   {"age": 1, "blood pressure": 5}                    prices by feature; 1 where not given
-panels.json:  {"blood": {"sugar": 3, "cholesterol": 5}}          prices once one of the panel was asked
-order.json:   {"biopsy": ["consent", "scan"]}                    what is asked only after what
-features.json:  {"age": {"text": "How old is the patient?", "unit": "a", "loinc": "30525-0", "low": 0, "high": 120}}
+JSON files:
+  --groups      {"blood pressure": ["systolic", "diastolic"]}
+  --costs       {"age": 1, "blood pressure": 5}
+  --panels      {"blood": {"sugar": 3, "cholesterol": 5}}
+  --precedence  {"biopsy": ["consent", "scan"]}
+  --features    {"age": {"text": "How old is the patient?", "unit": "a", "loinc": "30525-0", "low": 0, "high": 120}}
 
 methods:
   default:   auto, which fits greedy, value and forward_selection and keeps the best on held-out rows
   dynamic:   greedy, value, cmi_marginal, cmi_pvae, opportunistic
   static:    forward_selection, mutual_information, permutation, sage, deeplift, integrated_gradients,
              concrete_autoencoder, stochastic_gates, lassonet
-  controls:  random, fixed_order, all_features, oracle_order, center_crop (of images)
-Some need more packages: pip install 'askless[baselines]'
+  controls:  random, fixed_order, all_features, oracle_order, center_crop (for images)
+Dynamic methods choose each question by the answers so far; static methods ask everyone the same questions.
+deeplift and integrated_gradients need the package captum, and lassonet needs lassonet: pip install captum lassonet
 
 """
     + STOP_HELP
@@ -60,47 +63,51 @@ Some need more packages: pip install 'askless[baselines]'
 
 def add(commands: Commands) -> None:
     """Describe the command."""
-    parser = commands.add_parser("fit", help="learn from a table", **text_help(DESCRIPTION, EPILOG))
+    parser = commands.add_parser("fit", help="learn a model from a table", **text_help(DESCRIPTION, EPILOG))
     add = parser.add_argument
-    add("data", help="the table: a CSV or Parquet file with a row for each case")
+    add("data", help="the table: a CSV or Parquet file with one row for each case")
     add("--target", required=True, metavar="COL", help="the column to predict")
-    add("-o", "--output", required=True, metavar="FILE", help="where the model goes, such as m.askless")
-    add("--budget", type=positive, metavar="K", help="how many features may be asked of a case (default: 10)")
-    add("--task", choices=("auto", "classification", "regression"), default="auto", help="default: see the target")
-    add("--groups", metavar="JSON", help="columns that are asked together, as one feature")
-    add("--costs", metavar="JSON", help="prices of features; what is asked is weighed against them")
-    add("--panels", metavar="JSON", help="features that are cheaper once another one of their panel was asked")
-    add("--precedence", metavar="JSON", help="features that are asked only after others")
-    add("--features", metavar="JSON", help="wording, units (UCUM), codes (LOINC) and valid ranges of features, which "
-        "the model keeps for askless ask and serve")  # fmt: skip
-    add("--stop", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="stopping rules beside the "
-        "budget, such as confidence=0.95 max_cost=20 (see below)")  # fmt: skip
+    add("-o", "--output", required=True, metavar="FILE", help="the model file to write, such as m.askless")
+    add("--force", action="store_true", help="overwrite the model file if it exists")
+    add("--budget", type=positive, metavar="K", help="ask at most K features of a case (default: 10)")
+    add("--task", choices=("auto", "classification", "regression"), default="auto", help="predict classes or numbers "
+        "(default: auto, which decides by the target)")  # fmt: skip
+    add("--groups", metavar="JSON", help="columns that are asked together as one feature")
+    add("--costs", metavar="JSON", help="costs of features (default: 1 each); a costly feature must tell more")
+    add("--panels", metavar="JSON", help="lower costs of features after another feature of their panel was asked")
+    add("--precedence", metavar="JSON", help="features that can only be asked after others")
+    add("--features", metavar="JSON", help="wording, units (UCUM), codes (LOINC) and valid ranges of features, for "
+        "`askless ask` and `askless serve`")  # fmt: skip
+    add("--stop", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="stopping rules in addition to "
+        "the budget, such as confidence=0.95 max_cost=20 (see below)")  # fmt: skip
     add("--drop", nargs="+", action="extend", default=[], metavar="COL", help="columns to leave out, such as an id")
-    add("--category", nargs="+", action="extend", default=[], metavar="COL", help="columns of numbers that are codes")
-    add("--missing", choices=("skip", "answer"), default="skip", help="a missing value cannot be asked (skip, the "
-        'default), or is asked and answered by "unknown" (answer)')  # fmt: skip
+    add("--category", nargs="+", action="extend", default=[], metavar="COL", help="columns of numbers that are "
+        "codes, such as postal codes")  # fmt: skip
+    add("--missing", choices=("skip", "answer"), default="skip", help="skip: missing values are never asked "
+        "(default); answer: they can be asked, and the answer is unknown")  # fmt: skip
     add_missing_words(parser)
-    add("--drop-missing-target", action="store_true", help="leave out rows whose target is missing")
-    add("--test-fraction", type=fraction, default=0.2, metavar="SHARE", help="share of the rows that is kept from "
-        "training to score the model on (default: 0.2); 0 trains on all rows and prints no score")  # fmt: skip
-    add("--validation", metavar="FILE", help="another table, on which training chooses the best weights; otherwise "
-        "it holds out a fifth of its rows")  # fmt: skip
-    add("--method", default="auto", metavar="NAME", help="how to learn (default: auto); all are listed below")
+    add("--drop-missing-target", action="store_true", help="leave out rows with a missing target")
+    add("--test-fraction", type=fraction, default=0.2, metavar="SHARE", help="share of the rows to hold out and "
+        "score the model on (default: 0.2); 0 trains on all rows, without a score")  # fmt: skip
+    add("--validation", metavar="FILE", help="a table for choosing the best weights (default: a fifth of the "
+        "training rows)")  # fmt: skip
+    add("--method", default="auto", metavar="NAME", help="the method (default: auto; see below)")
     add("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="settings of the method, such as "
-        "hidden=[256,256] or epochs=50")  # fmt: skip
-    add("--reference-rows", type=natural, default=256, metavar="N", help="encoded training rows that the model "
-        "keeps, for batches and decision_stable (default: 256); 0 if the file must hold no rows")  # fmt: skip
-    add("--seed", type=natural, default=0, help="the same seed gives the same model (default: 0)")
-    add("--checkpoint", metavar="FILE", help="where progress is kept until the model is saved (default: the model's "
-        "name with .part)")  # fmt: skip
-    add("--scratch", metavar="DIR", help="a folder for temporary files, for tables larger than memory: encoded rows "
-        "are kept there, and a Parquet file is read some rows at a time")  # fmt: skip
+        "hidden=[256,256] epochs=50")  # fmt: skip
+    add("--reference-rows", type=natural, default=0, metavar="N", help="number of training rows to store in the "
+        "model file, for --batch and the rule decision_stable (default: 0)")  # fmt: skip
+    add("--seed", type=natural, default=0, help="seed of all random numbers (default: 0); equal seeds give equal "
+        "models")  # fmt: skip
+    add("--checkpoint", metavar="FILE", help="file for the progress, deleted at the end (default: the model's name "
+        "with .part added)")  # fmt: skip
+    add("--scratch", metavar="DIR", help="folder for temporary files, for tables larger than memory (default: keep "
+        "all in memory)")  # fmt: skip
     parser.set_defaults(run=run)
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Cases and what is known of them."""
+    """Features and targets of some cases."""
 
     X: pd.DataFrame | ParquetTable
     y: np.ndarray  # labels or numbers
@@ -118,13 +125,13 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Job:
-    """What is to be learned."""
+    """The data and the estimator of a fit."""
 
     rows: _Rows
-    places: np.ndarray  # (n,) of the rows in the file
-    n_columns: int  # to ask for: those with a value
+    places: np.ndarray  # (n,) row numbers in the file
+    n_columns: int  # without empty ones
     task: str
-    why: str  # it is that task
+    reason: str  # for the task
     estimator: DynamicClassifier | DynamicRegressor
     descriptions: dict[str, dict[str, Any]]  # of features, for the service
 
@@ -134,49 +141,61 @@ def run(args: argparse.Namespace) -> None:
     inputs = (args.data, args.validation, args.costs, args.groups, args.panels, args.precedence, args.features)
     import pandas as pd
 
+    from askless.cli.outcome import Clock
+
     output = check_writable(args.output, inputs=inputs)
     if output.suffix.lower() in (".csv", ".gz", ".parquet", ".json"):
-        raise UsageError(f"-o: {output} looks like a table; a model's file is best called something.askless")
+        message = f"-o: {output} looks like a table; name the model file like something.askless"
+        raise UsageError("wrong_file", message, option="-o", path=str(output))
+    if not args.force:
+        check_new(output)
     checkpoint = check_checkpoint(args.checkpoint, output)
     if args.scratch is not None and not os.path.isdir(args.scratch):
-        raise UsageError(f"--scratch: there is no folder {args.scratch}")
-    console = make_console()
+        message = f"--scratch: there is no folder {args.scratch}"
+        raise UsageError("file_not_found", message, option="--scratch", path=args.scratch)
+    console, clock = make_console(), Clock()
     job = _prepare(args)
     train, test = _split(job, args)
     validation = _validation(job, args)
     say(console, f"{args.data}: {count(len(job.rows), 'row')}, {count(job.n_columns, 'column')} to ask for")
-    say(console, f"{args.target}: {job.task}, because {job.why}")
-    _say_remarks(console, job, args)
-    start = time.perf_counter()
-    named = pd.Series(train.y, name=args.target)  # the model remembers what its target is called
-    fit_or_go_on(job.estimator, train.X, named, checkpoint, validation=validation, scratch=args.scratch)
-    _keep_what_was_said(job, args)
+    say(console, f"{args.target}: {job.task}, because {job.reason}")
+    _report_remarks(job, args)
+    clock.stop("reading")
+    named = pd.Series(train.y, name=args.target)  # the model stores the name of its target
+    fit_or_resume(job.estimator, train.X, named, checkpoint, validation=validation, scratch=args.scratch)
+    _store_settings(job, args)
     job.estimator.save(output)
     remove(checkpoint)
-    say(console, f"trained on {count(len(train), 'row')} in {time.perf_counter() - start:.0f} s; saved {output}")
-    if (explanation := job.estimator.model_.summary.get("explanation")) is not None and args.method == "auto":
+    clock.stop("training")
+    say(console, f"trained on {count(len(train), 'row')}; saved {output}")
+    if args.method == "auto" and (explanation := job.estimator.model_.summary.get("explanation")) is not None:
         say(console, explanation)
-    if _report(console, job, train, test, held_out=args.test_fraction > 0.0):
+    outcome = _report(console, job, train, test, args)
+    clock.stop("scoring")
+    say(console, f"{outcome or ''}time: {clock}", style="bold")
+    if outcome is not None:
         say(console, f"next: askless ask {quoted(output)}", style="dim")
 
 
-def _say_remarks(console: Console, job: _Job, args: argparse.Namespace) -> None:
-    """Tell what looks odd in the table, unless it is too large to be looked through."""
+def _report_remarks(job: _Job, args: argparse.Namespace) -> None:
+    """Print notes on suspicious data, if the table is in memory."""
     import pandas as pd
 
     from askless.cli.remarks import rare_classes, remarks, remarks_on_lines
     from askless.cli.tables import CsvTable, open_table
+    from askless.exceptions import DataWarning
 
     y = pd.Series(job.rows.y, name=args.target)
-    for remark in rare_classes(y) if job.estimator._task == "classification" else ():
-        say(console, remark)
+    for code, message in rare_classes(y) if job.task == "classification" else ():
+        note(message, code)
     if isinstance(job.rows.X, pd.DataFrame):
         source = open_table(args.data, args.na)
-        for remark in remarks_on_lines(source, job.rows.X) if isinstance(source, CsvTable) else ():
-            say(console, remark)
+        for code, message in remarks_on_lines(source, job.rows.X) if isinstance(source, CsvTable) else ():
+            note(message, code)
         groups = (job.estimator.groups or {}).values()
-        for remark in remarks(job.rows.X, y, list(groups), job.places):
-            say(console, remark)
+        warnings.simplefilter("ignore", DataWarning)  # the estimator warns of the same findings
+        for code, message in remarks(job.rows.X, y, list(groups), job.places):
+            note(message, code)
 
 
 def _prepare(args: argparse.Namespace) -> _Job:
@@ -191,28 +210,28 @@ def _prepare(args: argparse.Namespace) -> _Job:
     method = configured_method(args.method, args.set)
     X, y, rows, dropped = _read(args, args.data)
     if args.task != "auto":
-        task, why = args.task, "--task says so"
+        task, reason = args.task, "of --task"
     else:
         y = y if is_parquet(args.data) else as_spelled(y, args.data, rows)
-        task, why = choose_task(y)
+        task, reason = choose_task(y)
     if dropped:
-        why += f" ({count(dropped, 'row')} without a target left out)"
+        reason += f" ({count(dropped, 'row')} without a target left out)"
     from askless.estimators import DynamicClassifier, DynamicRegressor
 
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
-    how = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
-    estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **how)
+    options = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
+    estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **options)
     with errors_of(args.data, "--category COL reads a column as categories", "--drop COL leaves it out"):
         schema = _check_whole(X, rows, groups, costs, precedence, args.seed)
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
     n_columns = sum(len(feature.parts) for feature in schema.features)
-    return _Job(_Rows(X, _target(y, task, args.data, rows)), rows, n_columns, task, why, estimator, descriptions)
+    return _Job(_Rows(X, _target(y, task, args.data, rows)), rows, n_columns, task, reason, estimator, descriptions)
 
 
-def _keep_what_was_said(job: _Job, args: argparse.Namespace) -> None:
-    """Let the model keep what is said of its features, and which words stand for missing values.
+def _store_settings(job: _Job, args: argparse.Namespace) -> None:
+    """Store the descriptions of features and the words of `--na` in the model.
 
-    A column that was empty in the training rows is no feature.
+    Empty columns are no features; their descriptions are left out.
     """
     model = job.estimator.model_
     kept = {name: each for name, each in job.descriptions.items() if name in model.schema.all_names}
@@ -222,7 +241,7 @@ def _keep_what_was_said(job: _Job, args: argparse.Namespace) -> None:
 def _check_whole(
     X: pd.DataFrame | ParquetTable, rows: np.ndarray, groups: Any, costs: Any, precedence: Any, seed: int
 ) -> Schema:
-    """Let errors name the rows of the file, not of the part that is trained on; warnings come later."""
+    """Check the whole table, so that errors name the rows of the file and not of the training part."""
     import warnings
 
     import numpy as np
@@ -244,17 +263,18 @@ def _check_whole(
 
 
 def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTable, pd.Series, np.ndarray, int]:
-    """The features, the target, which rows of the file these are, and how many had no target."""
+    """The features, the target, the row numbers in the file, and the number of rows without a target."""
     from askless.cli.tables import ParquetFile, check_columns, open_table
 
     if args.target in (*args.drop, *args.category):
-        raise UsageError(f"the target {args.target!r} cannot be given to --drop or --category as well")
+        message = f"the target {args.target!r} cannot be in --drop or --category"
+        raise UsageError("conflicting_settings", message, option="--target", column=args.target)
     source = open_table(path, args.na)
     check_columns([args.target], source.names, "--target", path)
     check_columns(args.drop, source.names, "--drop", path)
     check_columns(args.category, source.names, "--category", path)
     if not set(source.names) - {args.target, *args.drop}:
-        raise UsageError(f"{path} has no columns left beside the target")
+        raise UsageError("missing_column", f"{path} has no columns besides the target", path=path)
     if args.scratch is not None and isinstance(source, ParquetFile):
         return _left_in_file(args, source)
     return _in_memory(args, source)
@@ -272,8 +292,8 @@ def _in_memory(
     try:
         X, y, rows = split_target(frame, args.target, source.path, drop_missing=args.drop_missing_target)
     except TableError as error:
-        if isinstance(source, CsvTable) and (told := short_lines(source, frame)) is not None:
-            raise TableError(f"{error}; {told}") from None
+        if isinstance(source, CsvTable) and (message := short_lines(source, frame)) is not None:
+            raise TableError(error.code, f"{error.message}; {message}", **error.fields) from None
         raise
     X = X.assign(**{name: as_category(X[name]) for name in args.category if name in X})
     return X, y, rows, len(frame) - len(rows)
@@ -294,7 +314,7 @@ def _target(y: pd.Series, task: str, path: str, rows: np.ndarray) -> np.ndarray:
 
 
 def _split(job: _Job, args: argparse.Namespace) -> tuple[_Rows, _Rows | None]:
-    """The rows to train on, and those to score on, if any."""
+    """The training rows, and the test rows if any."""
     import numpy as np
 
     from askless.tables import holdout
@@ -304,13 +324,13 @@ def _split(job: _Job, args: argparse.Namespace) -> tuple[_Rows, _Rows | None]:
     stratify = job.task == "classification"
     strata = np.unique(job.rows.y.astype(str), return_inverse=True)[1] if stratify else job.rows.y
     kept, held = holdout(strata, args.test_fraction, stratify, args.seed)
-    if len(kept) == len(job.rows):  # too few rows, or of some classes, to hold any out
+    if len(kept) == len(job.rows):  # too few rows, or rows of some classes, to hold any out
         return job.rows, None
     return job.rows.take(kept), job.rows.take(held)
 
 
 def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame | ParquetTable, np.ndarray] | None:
-    """The validation table, with labels of the type that training has."""
+    """The validation table, with the label type of the training table."""
     import numpy as np
 
     from askless.cli.target import class_codes
@@ -324,33 +344,38 @@ def _validation(job: _Job, args: argparse.Namespace) -> tuple[pd.DataFrame | Par
     return X, classes[class_codes(y, classes.tolist(), args.validation, rows)]
 
 
-def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None, *, held_out: bool) -> bool:
-    """Say how good the model is on rows it has not seen, and what it asks; whether it can be used."""
-    from askless.cli import scores as telling
+def _report(console: Console, job: _Job, train: _Rows, test: _Rows | None, args: argparse.Namespace) -> str | None:
+    """Print scores and what the model asks; returns the outcome in a few words, None if the model cannot be used."""
+    from askless.cli import scores as scoring
+    from askless.cli.outcome import in_a_few_words
     from askless.exceptions import TruthError
 
     try:
         trajectory = job.estimator.rollout((test or train).X)
     except TruthError as error:  # a control for experiments, which can be saved but not used
         say(console, f"no score: {error}")
-        return False
-    money = telling.tells_of_money(job.estimator.model_)
-    if test is None and held_out:
-        say(console, "no score: there are too few rows, for as many classes, to keep some of each apart")
+        return None
+    money = scoring.with_money(job.estimator.model_)
+    scores = None
+    if test is None and args.test_fraction > 0.0:
+        say(console, "no score: there are too few rows, or rows of some classes, to hold out test rows")
     if test is not None:
-        say(console, f"\nScore on {count(len(test), 'row')} that training did not see:")
+        say(console, f"\nScores on {count(len(test), 'test row')}:")
         try:
-            scores = telling.score(trajectory, _truth(job, test), telling.choose_metric(None, job.task))
-            console.print(telling.score_table(scores, money=money))
-            if (told := telling.gives_away(trajectory, scores)) is not None:
-                parts = " ".join(quoted(name) for name in job.estimator.schema_.columns_of(told))
-                say(console, f"{told} alone tells the target: --drop {parts} if it comes after it")
-        except ValueError as error:  # the model is saved all the same; these rows are too few to tell
+            scores = scoring.score(trajectory, _truth(job, test), scoring.choose_metric(None, job.task))
+            console.print(scoring.score_table(scores, money=money))
+        except ValueError as error:  # the model is saved all the same
             say(console, f"no score: {error}")
-        say(console, "The saved model is the one trained without these rows; --test-fraction 0 trains on all rows.\n")
-    console.print(telling.spending_table(trajectory, money=money))
-    console.print(telling.most_asked(trajectory))
-    return True
+        say(console, "The model was trained without the test rows; --test-fraction 0 trains on all rows.\n")
+    if scores is not None and (features := scoring.leaking_features(trajectory, scores)):
+        first = features[0] if len(features) == 1 else f"the first question ({' or '.join(features)})"
+        columns = " ".join(map(quoted, job.estimator.schema_.columns_of(features[0])))
+        advice = f"add --drop {columns}" if len(features) == 1 else "leave the one in question out with --drop"
+        message = f"{first} alone predicts the target; if it is known only afterwards (a leak), {advice}"
+        note(message, "target_leak")
+    console.print(scoring.spending_table(trajectory, money=money))
+    console.print(scoring.most_asked(trajectory))
+    return in_a_few_words(trajectory, scores)
 
 
 def _truth(job: _Job, rows: _Rows) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Parquet files, as commands read them."""
+"""Parquet files as tables for commands."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class ParquetFile:
 
     @property
     def names(self) -> list[str]:
-        """The columns, but for an index that pandas stored."""
+        """The columns, without an index that pandas stored."""
         return self.table().column_names
 
     def table(self, categories: Collection[str] = ()) -> ParquetTable:
-        """The table, which stays in its file; the columns in `categories` hold codes."""
+        """The table, which stays in its file. The columns in `categories` hold codes."""
         return ParquetTable(self.path, categories=categories)
 
     def read(
@@ -35,16 +35,16 @@ class ParquetFile:
         text: Collection[str] = (),
         learned: Collection[str] = (),
     ) -> pd.DataFrame:
-        """The whole table, or those of the columns that it has; they know their types."""
+        """The whole table, or those of `columns` that it has, with the types of the file."""
         wanted = None if columns is None else set(columns)
         return ParquetTable(self.path, [name for name in self.names if wanted is None or name in wanted]).read()
 
     def chunks(
         self, rows: int, columns: Collection[str], text: Collection[str] = (), keep: Sequence[str] = ()
     ) -> Iterator[Chunk]:
-        """The table in chunks of at most `rows` rows, with those of the columns that it has; and `keep`."""
+        """The table in chunks of at most `rows` rows, with those of `columns` that it has, and those of `keep`."""
         table = ParquetTable(self.path, [name for name in self.names if name in columns or name in keep])
         for place, part in table.arrow_chunks(rows):
-            # As they are: beside missing ones, pandas would make fractions of whole numbers.
+            # pandas would turn integers beside missing values into floats.
             written = part.select(list(keep)).to_pandas(ignore_metadata=True, integer_object_nulls=True)
             yield Chunk(table.frame(part), place.start, place.stop / max(1, len(table)), written)

@@ -1,4 +1,4 @@
-"""`askless predict`: ask and predict every row of a table, however large."""
+"""`askless predict`: predict every row of a table of any size."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ if TYPE_CHECKING:
 __all__ = ["add", "run"]
 
 DESCRIPTION = """\
-Predict every row of a table from the few features that the model asks for. The table is read and written some rows
-at a time, so it may be larger than memory."""
+Predict every row of a table from the few features that the model asks for. The table can be larger than memory."""
 EPILOG = (
     """\
 example:
   askless predict m.askless data.csv -o out.csv
   askless predict m.askless data.parquet --keep id --budget 5 > out.csv
 
-columns of the output, a row for each row of the table, in its order:
+columns of the output (its rows are those of the table, in the same order):
   prediction        the most probable class, or the mean of a regression
-  sd                of a regression, the standard deviation of the truth around the prediction
+  sd                the standard deviation of the error (regression only)
   p(CLASS)          the probability of each class
-  features asked    their names in the order asked, separated by "; "
-  number asked, cost, stop reason
-Columns of --keep come first, as they are written; decimals have a point everywhere.
+  features asked    the names of the features asked, in order, separated by "; "
+  number asked      how many features were asked
+  cost              what they cost
+  stop reason       why the case stopped
+Columns of --keep come first. They are copied as they are, but decimal commas become points.
 
 """
     + STOP_HELP
@@ -51,13 +52,20 @@ def add(commands: Commands) -> None:
     """Describe the command."""
     parser = commands.add_parser("predict", help="predict every row of a table", **text_help(DESCRIPTION, EPILOG))
     add = parser.add_argument
-    add("model", help="a model file that `askless fit` wrote")
-    add("data", help="the table: a CSV or Parquet file; columns are found by name, others are ignored")
-    add("-o", "--output", metavar="FILE", help="a CSV or Parquet file (default: CSV to standard output)")
-    add("--budget", type=positive, metavar="K", help="ask at most so many features (default: the model's budget)")
+    add("model", help="a model file of `askless fit`")
+    add("data", help="the table: a CSV or Parquet file; columns are found by name, additional ones are ignored")
+    add("-o", "--output", metavar="FILE", help="the output: a CSV or Parquet file (default: CSV to standard output)")
+    add("--budget", type=positive, metavar="K", help="ask at most K features (default: the model's budget)")
     add_rows(parser)
-    add("--keep", nargs="+", action="extend", default=[], metavar="COL", help="columns to copy, such as an id")
-    add("--chunk-rows", type=positive, default=50_000, metavar="N", help="rows at a time (default: 50000)")
+    add(
+        "--keep",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COL",
+        help="columns to copy to the output, such as an id",
+    )
+    add("--chunk-rows", type=positive, default=50_000, metavar="N", help="rows in memory at a time (default: 50000)")
     parser.set_defaults(run=run)
 
 
@@ -75,14 +83,15 @@ def run(args: argparse.Namespace) -> None:
     table = open_table_for(model, args.data, args.na)
     check_columns(args.keep, table.names, "--keep", args.data)
     if taken := sorted({*OWN, *(f"p({label})" for label in model.classes)} & set(args.keep)):
-        raise UsageError(f"--keep: the output has a column {taken[0]!r} of its own; rename the table's")
-    how = rows_asking(args, model)
+        message = f"--keep: the output already has a column {taken[0]!r}; rename that of the table"
+        raise UsageError("duplicate_name", message, option="--keep", name=taken[0])
+    options = rows_asking(args, model)
     needed, text = for_model(model, table)
     chunks = table.chunks(args.chunk_rows, needed, text, args.keep)
     unseen = Unseen(model)
     with open_writer(args.output) as writer, _progress() as advance:
-        n_rows = _predict_all(model, chunks, writer, args, how, advance, unseen)
-    unseen.tell()
+        n_rows = _predict_all(model, chunks, writer, args, options, advance, unseen)
+    unseen.report()
     if args.output is not None:
         print(f"askless: predicted {n_rows:,} rows; wrote {args.output}", file=sys.stderr)
 
@@ -92,22 +101,22 @@ def _predict_all(
     chunks: Iterator[Chunk],
     writer: Writer,
     args: argparse.Namespace,
-    how: dict[str, Any],
+    options: dict[str, Any],
     advance: Any,
     unseen: Unseen,
 ) -> int:
     n_rows = 0
     for chunk in chunks:
-        predicted = _predicted(model, chunk, args, how)
+        predicted = _predicted(model, chunk, args, options)
         writer.write(chunk.written.join(predicted) if args.keep else predicted)
-        unseen.look(chunk.frame)
+        unseen.count(chunk.frame)
         n_rows += len(chunk.frame)
         advance(chunk.read, n_rows)
     return n_rows
 
 
-def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace, how: dict[str, Any]) -> pd.DataFrame:
-    """A row for each case."""
+def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace, options: dict[str, Any]) -> pd.DataFrame:
+    """The predictions of a chunk, one row for each case."""
     import numpy as np
     import pandas as pd
 
@@ -115,7 +124,7 @@ def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace, how: 
 
     with errors_of(args.data):
         rows = range(chunk.start, chunk.start + len(chunk.frame))
-        trajectory = model.rollout(filled_up(chunk.frame, model, args.unavailable), row_numbers=rows, **how)
+        trajectory = model.rollout(filled_up(chunk.frame, model, args.unavailable), row_numbers=rows, **options)
     last = trajectory.predictions[:, -1]  # (n, outputs)
     if model.task == "regression":
         frame = pd.DataFrame({"prediction": last[:, 0]})
@@ -136,7 +145,7 @@ def _predicted(model: FittedModel, chunk: Chunk, args: argparse.Namespace, how: 
 
 @contextmanager
 def _progress() -> Iterator[Any]:
-    """A bar on standard error, in a terminal only; yields a function of the share done and the rows."""
+    """A progress bar on standard error, in a terminal only; yields a function of the share and the rows done."""
     from rich.console import Console
 
     console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""A fit that can be stopped: what is said when it is, and when it goes on."""
+"""Fits that can be stopped and continued."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from askless.signals import terminable
 if TYPE_CHECKING:
     from askless.estimators import DynamicClassifier, DynamicRegressor
 
-__all__ = ["fit_or_go_on"]
+__all__ = ["fit_or_resume"]
 
 
-def fit_or_go_on(
+def fit_or_resume(
     estimator: DynamicClassifier | DynamicRegressor, X: Any, y: Any, checkpoint: Path, **options: Any
 ) -> None:
-    """Fit with a checkpoint, from which the same command goes on after Ctrl-C, TERM or worse."""
+    """Fit with a checkpoint. The same command continues from it after Ctrl-C, TERM or a crash."""
     from askless.exceptions import CheckpointError
 
     try:
         with terminable():
             estimator.fit(X, y, checkpoint=checkpoint, **options)
     except CheckpointError as error:
-        raise CheckpointError(f"{error} (--checkpoint names the file, else -o)") from None
+        message = f"{error.message} (the file is named by --checkpoint, or by -o with .part added)"
+        raise CheckpointError(error.code, message, **error.fields) from None
     except KeyboardInterrupt as stop:
-        told = (
-            f"goes on from {checkpoint}" if checkpoint.exists() else "begins anew: there was no progress to keep yet"
-        )
-        raise type(stop)(f"the same command {told}") from None
+        if checkpoint.exists():
+            next_step = f"run the same command again to continue from {checkpoint}"
+        else:
+            next_step = "there was no progress to keep yet"
+        raise type(stop)(next_step) from None

@@ -1,4 +1,4 @@
-"""Scores against budgets, and how often features are asked, as tables for the terminal."""
+"""Tables for the terminal: scores by budget, and how often each feature is asked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from askless import metrics
 from askless.cli.console import make_table
+from askless.cli.parser import UsageError
 from askless.hints import listed
 from askless.metrics import Metric
 
@@ -22,27 +23,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Scores",
+    "absent_classes",
     "choose_metric",
-    "gives_away",
-    "left_out",
+    "leaking_features",
     "most_asked",
     "score",
     "score_table",
     "shown_budgets",
     "spending",
     "spending_table",
-    "tells_of_money",
+    "with_money",
 ]
 
 INTERVAL, RESAMPLES = 0.95, 400
-GIVEN_AWAY = 0.995  # AUROC, or share of the variance, after one question
-ENOUGH = 30  # rows, for that to be no luck
+LEAK = 0.995  # the score after one question that looks like a leak: AUROC or R²
+ENOUGH = 30  # rows; with fewer it may be chance
 BESIDE = {"classification": "accuracy", "regression": "rmse"}
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What a model scored on some rows: a row of `frame` for each number of features asked."""
+    """The scores of a model on some rows; `frame` has a row for each number of features asked."""
 
     metric: Metric
     beside: Metric
@@ -51,17 +52,18 @@ class Scores:
 
 
 def choose_metric(name: str | None, task: str) -> Metric:
-    """The metric of that name, if it is for the task; the task's usual one without a name."""
+    """The metric of that name, which must fit the task; the usual metric of the task without a name."""
     metric = metrics.metric(name) if name else metrics.usual_metric(task)
     if metric.task != task:
         exported = (getattr(metrics, each) for each in metrics.__all__)
         fitting = sorted(m.__name__ for m in exported if getattr(m, "task", None) == task)
-        raise ValueError(f"{name} is for {metric.task}, and this is {task}: choose from {', '.join(fitting)}")
+        message = f"--metric: {name} is for {metric.task}, but this is {task}; choose from {', '.join(fitting)}"
+        raise UsageError("invalid_choice", message, option="--metric", value=name, choices=fitting)
     return metric
 
 
 def score(trajectory: Trajectory, y: np.ndarray, metric: Metric) -> Scores:
-    """The scores of a roll-out against the truth, codes of classes or numbers, with a 95 % bootstrap interval."""
+    """The scores of a roll-out with 95 % bootstrap intervals; `y` are codes of classes, or numbers."""
     beside = metrics.metric(BESIDE[metric.task])
     if beside is metric:
         beside = metrics.usual_metric(metric.task)
@@ -74,18 +76,17 @@ def score(trajectory: Trajectory, y: np.ndarray, metric: Metric) -> Scores:
     return Scores(metric, beside, frame, len(trajectory))
 
 
-def left_out(scores: Scores, y: np.ndarray, classes: Sequence[Any]) -> str | None:
-    """That classes do not occur among the codes y, so that AUROC, a mean over classes, is one over the others."""
+def absent_classes(scores: Scores, y: np.ndarray, classes: Sequence[Any]) -> str | None:
+    """A note if AUROC, a mean over classes, leaves out classes that do not occur among the codes y."""
     absent = [label for code, label in enumerate(classes) if not (y == code).any()]
     if not absent or len(absent) > len(classes) - 2 or metrics.auroc not in (scores.metric, scores.beside):
         return None
-    return (
-        f"no row has the class{'es' if len(absent) > 1 else ''} {listed(absent)}: AUROC is the mean over the others"
-    )
+    plural = "es" if len(absent) > 1 else ""
+    return f"no row has the class{plural} {listed(absent)}; AUROC is the mean over the other classes"
 
 
 def shown_budgets(last: int) -> list[int]:
-    """All budgets from 0 to the last, or of many the first ten and some round ones.
+    """The budgets to show: all up to 20, else the first ten and some round numbers.
 
     >>> shown_budgets(3), shown_budgets(50)
     ([0, 1, 2, 3], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50])
@@ -96,13 +97,13 @@ def shown_budgets(last: int) -> list[int]:
     return sorted({*range(11), *range(10, last, step), last})
 
 
-def tells_of_money(
+def with_money(
     model: FittedModel, costs: Costs | None = None, stopping: Iterable[StoppingRule] | None = None
 ) -> bool:
-    """Whether somebody wants to know what the cases cost: questions have prices, or a rule limits the money.
+    """Whether tables show money: features have different costs, or a rule limits the money.
 
-    `costs` and `stopping` are those of a call, None: the model's own. What was paid does not say it: of questions
-    with prices a case may be asked those alone that cost 1.
+    `costs` and `stopping` are those of a call; None means the model's own. The money spent does not decide it: the
+    features that were asked may all cost 1.
     """
     from askless.core.costs import Uniform
 
@@ -117,30 +118,29 @@ def _limits_money(rule: StoppingRule) -> bool:
 
 
 def score_table(scores: Scores, *, money: bool) -> Table:
-    """Budgets and scores; the mean cost too, with `money` or where it is not the number of questions."""
+    """Scores by budget, and the mean cost if `money` is true."""
     frame = scores.frame
-    priced = money or not np.allclose(frame["cost"], frame["budget"])
     names = ["features asked", scores.metric.label, f"{INTERVAL:.0%} interval", scores.beside.label]
-    table = make_table(*names, *(["mean cost"] if priced else []), numbers=range(len(names) + priced))
+    table = make_table(*names, *(["mean cost"] if money else []), numbers=range(len(names) + money))
     for i in shown_budgets(len(frame) - 1):
         row = frame.iloc[i]
         cells = [f"{row.budget:.0f}", f"{row.score:.3f}", f"{row.low:.3f} to {row.high:.3f}"]
         cells.append("" if np.isnan(row.beside) else f"{row.beside:.3f}")
-        table.add_row(*cells, *([f"{row.cost:.1f}"] if priced else []))
+        table.add_row(*cells, *([f"{row.cost:.1f}"] if money else []))
     return table
 
 
 def spending(trajectory: Trajectory) -> dict[str, dict[str, float]]:
-    """How many features were asked of the cases and what they cost, spread out; and why the cases stopped."""
+    """The distributions of the number of features asked and of the money spent, and the reasons for stopping."""
     reasons, counts = np.unique(trajectory.stop_reason.astype(str), return_counts=True)
     return {
-        "features_asked": _spread_out(trajectory.n_asked),
-        "money_spent": _spread_out(trajectory.cost[:, -1]),
+        "features_asked": _distribution(trajectory.n_asked),
+        "money_spent": _distribution(trajectory.cost[:, -1]),
         "stop_reasons": {str(reason): int(count) for reason, count in zip(reasons, counts, strict=True)},
     }
 
 
-def _spread_out(values: np.ndarray) -> dict[str, float]:
+def _distribution(values: np.ndarray) -> dict[str, float]:
     low, middle, high = np.quantile(values, [0.1, 0.5, 0.9]).tolist()
     return {
         "mean": float(values.mean()),
@@ -153,29 +153,33 @@ def _spread_out(values: np.ndarray) -> dict[str, float]:
 
 
 def spending_table(trajectory: Trajectory, *, money: bool) -> Table:
-    """The same for the terminal: a row for the number of features, with `money` one for that, and the reasons."""
-    told = spending(trajectory)
+    """The same as a table; the money only if `money` is true."""
+    content = spending(trajectory)
     table = make_table("for each case", "mean", "least", "10 %", "median", "90 %", "most", numbers=range(1, 7))
-    rows = {"features asked": told["features_asked"]}
+    rows = {"features asked": content["features_asked"]}
     if money:
-        rows["money spent"] = told["money_spent"]
+        rows["money spent"] = content["money_spent"]
     for name, values in rows.items():
         table.add_row(name, *(f"{value:.4g}" for value in values.values()))
-    for reason, count in sorted(told["stop_reasons"].items(), key=lambda pair: -pair[1]):
+    for reason, count in sorted(content["stop_reasons"].items(), key=lambda pair: -pair[1]):
         table.add_row(f"stopped: {reason}", f"{count / len(trajectory):.0%}", *[""] * 5)
     return table
 
 
-def gives_away(trajectory: Trajectory, scores: Scores) -> str | None:
-    """The first question, where it tells nearly all there is to know; it may be the target in disguise."""
-    if scores.n_rows < ENOUGH or not (scores.frame["score"].iloc[1:2] >= GIVEN_AWAY).any():
-        return None
-    asked = trajectory.order[:, 0]
-    return trajectory.feature_names[int(np.bincount(asked[asked >= 0]).argmax())]
+def leaking_features(trajectory: Trajectory, scores: Scores) -> list[str]:
+    """The first questions, the most frequent first, if they predict the target almost perfectly; else empty.
+
+    The values of such a feature may be known only after the target.
+    """
+    if scores.n_rows < ENOUGH or not (scores.frame["score"].iloc[1:2] >= LEAK).any():
+        return []
+    first = trajectory.order[:, 0]
+    asked = np.bincount(first[first >= 0], minlength=len(trajectory.feature_names))
+    return [trajectory.feature_names[i] for i in np.argsort(-asked, kind="stable") if asked[i]]
 
 
 def most_asked(trajectory: Trajectory, most: int = 8) -> Table:
-    """The features that are asked of the most cases, with the mean place in the order and the mean price paid."""
+    """The features that are asked most often, with their mean position in the order and the mean cost paid."""
     rows, steps = np.nonzero(trajectory.order >= 0)
     features, n_features = trajectory.order[rows, steps], len(trajectory.feature_names)
     asked = np.bincount(features, minlength=n_features)
@@ -184,10 +188,10 @@ def most_asked(trajectory: Trajectory, most: int = 8) -> Table:
         sums: np.ndarray = np.bincount(features, weights=values, minlength=n_features)
         return sums / np.maximum(asked, 1)
 
-    mean_place, price = mean_of(steps + 1), mean_of(np.diff(trajectory.cost, axis=1)[rows, steps])
-    table = make_table("asked most", "of the cases", "mean place", "cost", numbers=(1, 2, 3))
-    for i in np.lexsort((mean_place, -asked))[:most]:
+    mean_position, price = mean_of(steps + 1), mean_of(np.diff(trajectory.cost, axis=1)[rows, steps])
+    table = make_table("asked most", "of the cases", "mean position", "cost", numbers=(1, 2, 3))
+    for i in np.lexsort((mean_position, -asked))[:most]:
         if asked[i]:
             share = asked[i] / len(trajectory)
-            table.add_row(trajectory.feature_names[i], f"{share:.0%}", f"{mean_place[i]:.1f}", f"{price[i]:.4g}")
+            table.add_row(trajectory.feature_names[i], f"{share:.0%}", f"{mean_position[i]:.1f}", f"{price[i]:.4g}")
     return table

@@ -1,4 +1,4 @@
-"""Small things a user gives beside the table: JSON files of prices and groups, settings of a method."""
+"""JSON files of costs, groups and precedence, and the settings of a method."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.parser import UsageError
-from askless.hints import did_you_mean
+from askless.exceptions import AsklessError, ParameterError
+from askless.hints import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from askless.methods import Method
@@ -16,12 +17,12 @@ __all__ = ["configured_method", "read_costs", "read_groups", "read_precedence", 
 
 
 def read_costs(path: str | None) -> dict[str, Any] | None:
-    """Prices by feature, or None without a file; whether the features exist is for the encoder to say."""
+    """Costs by feature; None without a file. The encoder checks the names."""
     return None if path is None else _read_object(path, '{"age": 1, "blood panel": 45}')
 
 
 def read_prices(costs: str | None, panels: str | None) -> Any:
-    """The prices of a fit: by feature, with panels where there are any, or None."""
+    """The costs of a fit: by feature, or a `Panels` cost model if there are panels; None without files."""
     prices = read_costs(costs)
     if panels is None:
         return prices
@@ -30,17 +31,17 @@ def read_prices(costs: str | None, panels: str | None) -> Any:
     data = _read_object(panels, '{"blood": {"sugar": 3, "cholesterol": 5}}')
     try:
         return Panels(prices or {}, data)
-    except ValueError as error:
-        raise ValueError(f"{panels}: {error}") from None
+    except AsklessError as error:
+        raise ParameterError(error.code, f"{panels}: {error.message}", **{**error.fields, "path": panels}) from None
 
 
 def read_precedence(path: str | None) -> dict[str, Any] | None:
-    """What is asked only after what, or None without a file."""
+    """The features that must be asked before others; None without a file."""
     return None if path is None else _read_object(path, '{"biopsy": ["consent", "scan"]}')
 
 
 def read_groups(path: str | None) -> dict[str, Any] | None:
-    """Lists of columns by the name of their group, or None without a file."""
+    """Lists of columns by the name of their group; None without a file."""
     return None if path is None else _read_object(path, '{"blood pressure": ["systolic", "diastolic"]}')
 
 
@@ -50,44 +51,59 @@ def _read_object(path: str, example: str) -> dict[str, Any]:
     try:
         data = json.loads(content, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path} is not JSON (line {error.lineno}, column {error.colno}: {error.msg})") from None
+        message = f"{path} is not valid JSON (line {error.lineno}, column {error.colno}: {error.msg})"
+        raise ParameterError("unreadable_file", message, path=path) from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is not JSON (it is not text)") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ParameterError("unreadable_file", f"{path} is not valid JSON (it is not text)", path=path) from None
+    except ParameterError as error:
+        raise ParameterError(error.code, f"{path}: {error.message}", path=path, **error.fields) from None
     if not isinstance(data, dict):
-        raise ValueError(f"{path} must hold an object such as {example}, not a {type(data).__name__}")
+        message = f"{path} must contain an object such as {example}, not a {type(data).__name__}"
+        raise ParameterError("wrong_type", message, path=path)
     return data
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, in which JSON itself would let the last of equal names win."""
+    """An object of JSON. A plain `dict` would keep only the last of equal names."""
     data = dict(pairs)
     if len(data) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is there twice")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ParameterError("duplicate_name", f"{repeated!r} occurs twice", name=repeated)
     return data
 
 
 def configured_method(name: str, assignments: Sequence[str]) -> Method:
-    """The method of that name with the settings that `--set NAME=VALUE` gave; values are JSON, or else text."""
+    """The method of that name with the settings of `--set NAME=VALUE`. Values are JSON, or else text."""
     from askless.methods import find_method
 
     method = find_method(name)
     known = method.get_params(deep=False)
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
-        if not equals or key not in known:
-            hint = did_you_mean(key, known) if equals else "; give NAME=VALUE"
-            raise UsageError(f"--set {assignment}: not a setting of {name!r}{hint}; there are {', '.join(known)}")
+        if not equals:
+            message = f"--set {assignment}: write NAME=VALUE; the settings of {name!r} are {', '.join(known)}"
+            raise UsageError("usage", message, option="--set", value=assignment, choices=list(known))
+        if key not in known:
+            raise UsageError(
+                "unknown_name",
+                f"--set {assignment}: {name!r} has no setting {key!r}{did_you_mean(key, known)}; "
+                f"its settings are {', '.join(known)}",
+                option="--set",
+                name=key,
+                nearest=nearest(key, known),
+                choices=list(known),
+            )
         value = _value(text)
         if not _alike(value, known[key]):
-            raise UsageError(f"--set {assignment}: the value must be like the default, {json.dumps(known[key])}")
+            message = f"--set {assignment}: the value must have the type of the default, {json.dumps(known[key])}"
+            raise UsageError("wrong_type", message, option="--set", name=key, value=value)
         method.set_params(**{key: value})
         try:
             method.check()
-        except ValueError as error:
-            raise UsageError(f"--set {assignment}: {error}") from None
+        except AsklessError as error:
+            message = f"--set {assignment}: {error.message}"
+            raise UsageError(error.code, message, **{**error.fields, "option": "--set"}) from None
     return method
 
 
@@ -100,7 +116,7 @@ def _value(text: str) -> Any:
 
 
 def _alike(value: Any, default: Any) -> bool:
-    """Whether a value is of the type of the default; where that is None the method itself says what may be."""
+    """Whether a value has the type of the default. If the default is None, the method checks the type."""
     if default is None:
         return True
     if isinstance(default, float) and not isinstance(value, bool):

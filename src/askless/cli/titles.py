@@ -1,4 +1,4 @@
-"""Lines above the column names of a CSV file, such as spreadsheet programs write."""
+"""Find titles above the column names of a CSV file, as spreadsheet programs write them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from askless.encoding.cells import DECIMAL_COMMA, parsed
 
 __all__ = ["LOOK_AT", "line_of_names"]
 
-LOOK_AT = 20  # lines, of which one may have the names
+LOOK_AT = 20  # lines
 
 
 def line_of_names(lines: Sequence[str], separators: Sequence[str], others: Sequence[str]) -> int | None:
-    """The line, from 1 on, in which the names seem to be, where the first has at most one; None where nothing shows.
+    """The number, from 1, of the line that seems to hold the names, if the first line holds one name at most.
 
-    The first line that is about as full as any, and not all numbers. What all lines have in the same number separates
-    their columns, also if it is one of the `others`, which are not read.
+    It is the first line that is at least half as full as the fullest line and does not consist of numbers. None means
+    that no line looks like it. A character of `others` that occurs equally often in all lines is taken for a
+    separator, which this version does not read; the result is then None, too.
 
     >>> line_of_names(["Survey 2024;;", "", "age;sex;smokes", "41;f;"], ",;", "|")
     3
@@ -39,7 +40,7 @@ def _separates(mark: str, lines: Sequence[str]) -> bool:
 
 
 def _cells(line: str, separators: Sequence[str]) -> list[str]:
-    """The cells of a line that are not empty, by whichever separator makes the most of them."""
+    """The non-empty cells of a line, split by the separator that makes the most of them."""
     rows = (next(csv.reader([line], delimiter=mark, skipinitialspace=True), []) for mark in separators)
     return max(([cell for cell in row if cell.strip()] for row in rows), key=len)
 

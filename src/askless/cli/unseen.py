@@ -1,7 +1,8 @@
-"""Values of a table that a model's training has not seen."""
+"""Values of a table that did not occur in training."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless.cli.console import count
-from askless.cli.errors import complain
+from askless.cli.errors import note
 from askless.encoding.category import MAX_CHOICES
 from askless.encoding.cells import is_missing, shown
 from askless.encoding.choices import Choices
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Unseen"]
 
-MANY = 0.1  # of a column's numbers outside of the range, however near, are worth a word
+MANY = 0.1  # a larger share of numbers outside of the training range is reported, however near they are
 
 
 class Unseen:
-    """Counts them, some rows at a time. Such words count as unknown, such numbers as they are.
+    """Counts unusual values, a few rows at a time.
 
-    Words in other capitals than the choice that they are read as are counted, too.
+    These are words that did not occur in training (the model takes them for unknown), words in other capitals than in
+    training, and numbers outside of the training range.
     """
 
     def __init__(self, model: FittedModel) -> None:
@@ -39,17 +41,17 @@ class Unseen:
             if part.choices is not None or part.low is not None
         ]
 
-    def look(self, frame: pd.DataFrame) -> None:
-        """Count those of some rows."""
+    def count(self, frame: pd.DataFrame) -> None:
+        """Count the unusual values of some rows."""
         for column in self._columns:
             if column.part.name in frame:
-                column.look(frame[column.part.name])
+                column.count(frame[column.part.name])
 
-    def tell(self) -> None:
-        """Say what is worth a word on standard error."""
+    def report(self) -> None:
+        """Print a note for each column with too many unusual values."""
         for column in self._columns:
-            if (told := column.sentence()) is not None:
-                complain(f"note: {column.part.name}: {told}")
+            for code, message in column.findings():
+                note(f"{column.part.name}: {message}", code)
 
 
 @dataclass
@@ -67,9 +69,9 @@ class _Words:
     def _choices(self) -> Choices:
         return Choices(self.part.choices or ())
 
-    def look(self, column: pd.Series) -> None:
+    def count(self, column: pd.Series) -> None:
         for cell, times in column.value_counts().items():
-            if is_missing(cell) or not times:  # a categorical column counts those that it does not hold, too
+            if is_missing(cell) or not times:  # pandas counts absent categories, too
                 continue
             self.values += times
             if self._choices.exact(cell) is not None:
@@ -80,16 +82,18 @@ class _Words:
                 self.example = self.example or shown(cell)
             else:
                 self.respelled += times
-                self.spelling = self.spelling or f"{shown(cell)} is read as {shown(self._choices.all[place])}"
+                self.spelling = self.spelling or f"{shown(cell)} for {shown(self._choices.all[place])}"
 
-    def sentence(self) -> str | None:
-        told = []
+    def findings(self) -> Iterator[tuple[str, str]]:
         if self.respelled:
-            told.append(f"{_of(self.respelled, self.values)} in other capitals than in training: {self.spelling}")
-        if self.unseen and len(self._choices.all) < MAX_CHOICES:  # of so many some were left out
-            none = f"none of the model's choices, such as {self.example}: unknown to it"
-            told.append(f"{_of(self.unseen, self.values)} {none}")
-        return "; ".join(told) or None
+            some = _of(self.respelled, self.values)
+            yield "other_capitals", f"{some} in other capitals than in training, such as {self.spelling}"
+        if self.unseen and len(self._choices.all) < MAX_CHOICES:  # a full list may lack rare values of training
+            some = _of(self.unseen, self.values)
+            yield (
+                "unseen_categories",
+                f"{some} not in the training data, such as {self.example}, and count as unknown",
+            )
 
 
 @dataclass
@@ -98,11 +102,11 @@ class _Numbers:
 
     part: Part
     values: int = 0
-    outside: int = 0  # of the range that training has seen
-    farthest: float = 0.0  # how far outside the farthest is
+    outside: int = 0  # of the training range
+    farthest: float = 0.0  # the largest distance from the training range
     example: float = 0.0
 
-    def look(self, column: pd.Series) -> None:
+    def count(self, column: pd.Series) -> None:
         import pandas as pd
 
         values = pd.to_numeric(column, errors="coerce").dropna().to_numpy(dtype=np.float64)
@@ -115,12 +119,14 @@ class _Numbers:
         if off.max() > self.farthest:
             self.farthest, self.example = float(off.max()), float(values[off.argmax()])
 
-    def sentence(self) -> str | None:
+    def findings(self) -> Iterator[tuple[str, str]]:
         low, high = self._range
-        if self.farthest <= high - low and self.outside <= MANY * self.values:
-            return None
-        some, seen = _of(self.outside, self.values), f"{low:g} to {high:g}"
-        return f"{some} outside of what training has seen, {seen}, as {self.example:g} is"
+        if self.farthest > high - low or self.outside > MANY * self.values:
+            some = _of(self.outside, self.values)
+            yield (
+                "outside_training_range",
+                f"{some} outside of the training range, {low:g} to {high:g}, such as {self.example:g}",
+            )
 
     @property
     def _range(self) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.console import make_table
@@ -12,18 +12,20 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from askless.cli.session import Session
     from askless.cli.wording import Wording
-    from askless.core import Candidate, Interview, Question
+    from askless.core import Interview, Question
     from askless.core.schema import Part
 
-__all__ = ["choices_of", "foretold", "picture", "reasons", "shown_value", "summary", "title"]
+__all__ = ["alternatives", "choices_of", "picture", "prediction_text", "shown_value", "summary", "title"]
 
 BAR, MOST_BARS = 28, 6  # characters; classes with a bar of their own
-LARGE = 1e9  # numbers from here on are told in powers of ten
+MOST_CHOICES = 20  # choices without numbers that are shown
+LARGE = 1e9  # numbers from here on are shown in powers of ten
 
 
 def title(number: int, question: Question, wording: Wording, part: Part | None = None) -> Text:
-    """The question's number, wording, name and price, and which part of a group it is, if one is meant."""
+    """The number, wording, name and cost of a question, and of a group its current part."""
     from rich.text import Text
 
     worded = wording.text(question.name)
@@ -38,7 +40,7 @@ def title(number: int, question: Question, wording: Wording, part: Part | None =
 
 
 def choices_of(part: Part, wording: Wording) -> list[str]:
-    """Lines that say what can be answered."""
+    """Lines that describe the possible answers."""
     if part.kind == "number":
         unit = wording.unit(part.name)
         return [
@@ -49,16 +51,18 @@ def choices_of(part: Part, wording: Wording) -> list[str]:
         return ["yes or no"]
     choices = [str(choice) for choice in part.choices or ()]
     if not numbered(part):
-        return ["one of " + ", ".join(choices)]
+        more = f" and {len(choices) - MOST_CHOICES} more" if len(choices) > MOST_CHOICES else ""
+        return [f"one of {', '.join(choices[:MOST_CHOICES])}{more}"]
     return [f"{i}  {choice}" for i, choice in enumerate(choices, 1)]
 
 
-def reasons(candidates: Sequence[Candidate], postponed: Sequence[str] = ()) -> str:
-    """Why this question: what else could have been asked, and what each would cost."""
-    others = [f"{each.name} (cost {each.price:g})" for each in candidates[1:4]]
+def alternatives(session: Session) -> str:
+    """Other features that could be asked now, with costs."""
+    others = [f"{each.name} (cost {each.price:g})" for each in session.interview.candidates[1:4]]
+    postponed = session.interview.postponed
     if not others:
         return f"nothing else is left but {', '.join(postponed)}" if postponed else "nothing else is left"
-    return f"preferred to {', '.join(others)}"
+    return f"{'followed by' if session.interview.fixed_order else 'preferred to'} {', '.join(others)}"
 
 
 def picture(
@@ -92,9 +96,9 @@ def _is_mean(prediction: Mapping[Any, float]) -> bool:
 
 def _on_scale(mean: float, sd: float | None, scale: tuple[float, float] | None, ascii_only: bool) -> str:
     """The mean as a dot and one standard deviation to either side as a bar."""
-    told = f"  {_rounded(mean, 4)}" + ("" if sd is None else f" ± {_rounded(sd)}")
+    text = f"  {_rounded(mean, 4)}" + ("" if sd is None else f" ± {_rounded(sd)}")
     if scale is None or sd is None or not scale[0] < scale[1]:
-        return told
+        return text
     low, high = scale
 
     def place(value: float) -> int:
@@ -103,11 +107,11 @@ def _on_scale(mean: float, sd: float | None, scale: tuple[float, float] | None, 
     dot, bar, rest = ("o", "=", ".") if ascii_only else ("●", "━", "·")
     cells = [bar if place(mean - sd) <= i <= place(mean + sd) else rest for i in range(BAR)]
     cells[place(mean)] = dot
-    return f"  {_rounded(low)} {''.join(cells)} {_rounded(high)} {told}"
+    return f"  {_rounded(low)} {''.join(cells)} {_rounded(high)} {text}"
 
 
 def _rounded(value: float, digits: int = 3) -> str:
-    """A number to so many digits; of large ones all that are before the point, and no powers of ten.
+    """A number with this many significant digits. Large numbers keep all digits before the point.
 
     >>> _rounded(0.12345), _rounded(-446.4), _rounded(3012.3), _rounded(999.7), _rounded(2.5e12)
     ('0.123', '-446', '3012', '1000', '2.5e+12')
@@ -115,8 +119,8 @@ def _rounded(value: float, digits: int = 3) -> str:
     return f"{value:.0f}" if 10**digits - 0.5 <= abs(value) < LARGE else f"{value:.{digits}g}"
 
 
-def foretold(prediction: Mapping[Any, float]) -> str:
-    """A prediction in a few words."""
+def prediction_text(prediction: Mapping[Any, float]) -> str:
+    """A prediction as short text."""
     if _is_mean(prediction):
         return _rounded(prediction["mean"], 4) + (f" ± {_rounded(prediction['sd'])}" if "sd" in prediction else "")
     best = max(prediction, key=lambda label: prediction[label])
@@ -124,7 +128,7 @@ def foretold(prediction: Mapping[Any, float]) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """An answer in a table."""
+    """An answer as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} = {shown_value(part)}" for name, part in value.items())
     if isinstance(value, bool):
@@ -132,15 +136,17 @@ def shown_value(value: Any) -> str:
     return "unknown" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def summary(talk: Interview) -> Table:
-    """What was asked and answered, what it cost, and what was predicted then."""
+def summary(interview: Interview) -> Table:
+    """A table of all events: question, answer, prediction and cost."""
     table = make_table("", "question", "answer", "prediction after", "cost", numbers=(4,))
     words = {"later": "postponed", "unknown": "unknown"}
     number = 0
-    for event in talk.history:
+    for event in interview.history:
         asked = event.action in ("answer", "unknown")
         number += asked
-        answer = words.get(event.action) or shown_value(event.value) + (" (told)" if event.action == "tell" else "")
+        answer = words.get(event.action) or shown_value(event.value)
+        if event.action == "tell":
+            answer += " (known)"
         mark = str(number) if asked else ""
-        table.add_row(mark, event.feature, answer, foretold(event.prediction), f"{event.cost:g}")
+        table.add_row(mark, event.feature, answer, prediction_text(event.prediction), f"{event.cost:g}")
     return table

@@ -1,4 +1,4 @@
-"""One test case, walked through an interview whose answers come from its row."""
+"""The interview of one test case, with answers from its row."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ __all__ = ["answer_of", "choose_case", "walk"]
 
 
 def choose_case(trajectory: Trajectory, X: pd.DataFrame, y: pd.Series, schema: Schema, task: str) -> Case:
-    """A test case whose prediction the answers changed for the better; the first one where there is none."""
+    """The first test case whose prediction improved a lot; the first test case if there is none."""
     start, end = trajectory.predictions[:, 0], trajectory.predictions[:, -1]  # (n, outputs)
     if task == "classification":
         labels = np.array(trajectory.outputs, dtype=object)
         right = labels[end.argmax(axis=1)] == y.to_numpy(dtype=object)
         better = right & (start.argmax(axis=1) != end.argmax(axis=1))
-        words = "The first test case whose most probable class changed on the way, and to the right one"
+        words = "The first test case whose most probable class changed to the right one"
     else:
         better = np.abs(end[:, 0] - y) < 0.25 * np.abs(start[:, 0] - y)
-        words = "The first test case for which three quarters of the error went away"
+        words = "The first test case whose error fell by three quarters"
     rows = np.flatnonzero(better)
     row, choice = (int(rows[0]), words) if len(rows) else (0, "The first test case")
     features = [schema.features[i] for i in trajectory.order[row] if i >= 0]
     answers = tuple(answer_of(feature, X.iloc[row]) for feature in features)
-    told = tuple(shown_value(answer) for answer in answers)
-    return Case(row, answers, told, shown_value(_plain(y.iloc[row])), choice)
+    shown = tuple(shown_value(answer) for answer in answers)
+    return Case(row, answers, shown, shown_value(_plain(y.iloc[row])), choice)
 
 
 def answer_of(feature: Feature, row: pd.Series[Any]) -> Any:
-    """The row's answer to a question; a group's is a mapping of what is known, None is unknown."""
+    """The answer of the row to a question: None if unknown, and for a group a mapping of its known parts."""
     if feature.is_group:
         parts = {part.name: _plain(row[part.name]) for part in feature.parts}
         return {name: value for name, value in parts.items() if value is not None} or None
@@ -57,20 +57,20 @@ def _plain(value: Any) -> Any:
 def walk(
     console: Console, interview: Callable[..., Interview], case: Case, row: pd.Series[Any], schema: Schema
 ) -> None:
-    """Show the interview of the case; what its row lacks is not asked."""
-    lacking = [feature.name for feature in schema.features if answer_of(feature, row) is None]
-    talk = interview(unavailable=lacking)
+    """Show the interview of the case. Features that are missing in its row are not asked."""
+    missing = [feature.name for feature in schema.features if answer_of(feature, row) is None]
+    session = interview(unavailable=missing)
     ascii_only = not console.encoding.lower().startswith("utf")
     say(console, f"\n{case.choice}, asked by the greedy policy:\n", "bold")
-    console.print(picture(talk.prediction, ascii_only=ascii_only))
+    console.print(picture(session.prediction, ascii_only=ascii_only))
     number = 0
-    while (question := talk.question) is not None:
+    while (question := session.question) is not None:
         number += 1
         answer = answer_of(schema.features[schema.index(question.name)], row)
         line = title(number, question, Wording({}))
         line.append(f"   {shown_value(answer)}", "cyan")
-        talk.answer(answer)
+        session.answer(answer)
         console.print()
         console.print(line)
-        console.print(picture(talk.prediction, ascii_only=ascii_only))
-    say(console, f"\n{talk.stop_reason}, cost {talk.cost:g}; the truth is {case.truth}.")
+        console.print(picture(session.prediction, ascii_only=ascii_only))
+    say(console, f"\n{session.stop_reason}, cost {session.cost:g}; the truth is {case.truth}.")

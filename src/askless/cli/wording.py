@@ -1,5 +1,4 @@
-"""How a model's features are worded in the terminal, which numbers are accepted and what is unknown: as its file
-says."""
+"""The wording, units and valid ranges of features in the terminal, from the model file."""
 
 from __future__ import annotations
 
@@ -16,31 +15,34 @@ __all__ = ["Wording"]
 
 
 class Wording:
-    """The descriptions that `askless fit --features` has kept in the model's file, and the words of `--na`."""
+    """The descriptions that `askless fit --features` stored in the model file, and the words of `--na`."""
 
     def __init__(self, kept: Plain, missing: Collection[str] = ()) -> None:
-        self._each = described(kept, {})
+        self._descriptions = described(kept, {})
         self.missing = frozenset(missing)
 
     def text(self, name: str) -> str:
-        """The wording of a feature or of a part, or else its name."""
+        """The wording of a feature or a part; its name if there is none."""
         return self._of(name).text or name
 
     def unit(self, name: str) -> str:
-        """The unit, or nothing."""
+        """The unit, or an empty text."""
         return self._of(name).unit or ""
 
     def check(self, part: Part, value: Any) -> None:
-        """Refuse a number that the service would refuse."""
+        """Refuse the numbers that the service refuses."""
         if part.kind != "number" or isinstance(value, (str, type(None))):
             return
-        said = self._of(part.name)
-        limits = valid_range(part, said)
+        description = self._of(part.name)
+        limits = valid_range(part, description)
         if not within(value, limits):
-            told = f"{self.text(part.name)!r} takes {limits_text(limits)}"
-            if said.low is None and said.high is None:  # the limits are a guess
-                told += f": training has seen {part.low:g} to {part.high:g}; `askless fit --features` can allow more"
-            raise InterviewError(told)
+            message = f"{self.text(part.name)!r} takes {limits_text(limits)}"
+            if description.low is None and description.high is None:  # the limits follow from the training range
+                message += (
+                    f"; values in training range from {part.low:g} to {part.high:g}; "
+                    "`askless fit --features` can allow more"
+                )
+            raise InterviewError("bad_answer", message, feature=part.name, value=value, low=limits[0], high=limits[1])
 
     def _of(self, name: str) -> Description:
-        return self._each.get(name, Description())
+        return self._descriptions.get(name, Description())

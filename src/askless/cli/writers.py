@@ -1,4 +1,4 @@
-"""Writing a table some rows at a time."""
+"""Write a table a few rows at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Writer", "open_writer"]
 
 
 class Writer(Protocol):
-    """Takes frames that have the same columns."""
+    """Writes data frames with the same columns."""
 
     def write(self, frame: pd.DataFrame) -> None:
         """Add the rows."""
@@ -28,7 +28,7 @@ class Writer(Protocol):
 
 @contextmanager
 def open_writer(path: str | None) -> Iterator[Writer]:
-    """A writer to a file, by the ending of its name, which is complete or not there; None: CSV to standard output."""
+    """A writer for a CSV or Parquet file, which appears when it is complete. None writes CSV to standard output."""
     if path is None:
         yield _CsvWriter(sys.stdout.buffer)
         return
@@ -53,7 +53,7 @@ class _CsvWriter:
 
 
 def _gzip(content: bytes) -> bytes:
-    """Several of these in a row are a gzip file too."""
+    """A gzip member; a gzip file is one or several of them."""
     import gzip
 
     return gzip.compress(content, mtime=0)
@@ -73,6 +73,6 @@ class _ParquetWriter:
         self._writer.write_table(table.cast(self._writer.schema))
 
     def close(self) -> None:
-        """Write the end of the file."""
+        """Finish the file."""
         if self._writer is not None:
             self._writer.close()

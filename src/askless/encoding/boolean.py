@@ -67,5 +67,5 @@ def _sign(cell: Any) -> float:
         return float("nan")
     sign = _SIGNS.get(read_boolean(cell) if family(cell) == "text" else number(cell))
     if sign is None:
-        raise BadCell(f"{shown(cell)} is neither true nor false")
+        raise BadCell(f"{shown(cell)} is neither true nor false", cell)
     return sign

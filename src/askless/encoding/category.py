@@ -16,7 +16,7 @@ from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
 from askless.exceptions import AsklessWarning, UnseenWarning
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 
 __all__ = ["MAX_CHOICES", "CategoryCodec", "spelled_alike", "warn_of_spellings"]
 
@@ -63,17 +63,22 @@ class CategoryCodec(PartCodec):
         ordered = _in_order(choices, column.order)
         if len(ordered) > MAX_CHOICES:
             every = len(ordered) > NEARLY_ALL * sum(tally.values())
+            advice = ", a different one in nearly every row; drop it if it is an identifier" if every else ""
             warnings.warn(
-                f"column {column.name!r} has {len(ordered)} distinct values in the {len(column.values)} rows to "
-                "learn from"
-                + (", a different one in nearly every row: if it is an identifier, leave it out" if every else "")
-                + f"; the {MAX_CHOICES} most frequent are kept as choices, the others count as unknown",
-                AsklessWarning,
+                AsklessWarning(
+                    "too_many_categories",
+                    f"column {column.name!r} has {len(ordered)} distinct values in {len(column.values)} training "
+                    f"rows{advice}; the {MAX_CHOICES} most frequent become choices, the others count as unknown",
+                    column=column.name,
+                    value=len(ordered),
+                    rows=len(column.values),
+                    high=MAX_CHOICES,
+                ),
                 stacklevel=2,
             )
             kept = set(sorted(ordered, key=lambda text: -tally[text])[:MAX_CHOICES])  # ties in order
             ordered = [text for text in ordered if text in kept]
-        warn_of_spellings(f"column {column.name!r}", ordered, "choices")
+        warn_of_spellings(f"column {column.name!r}", ordered, "choices", column=column.name)
         return cls(Part(column.name, cls.kind, choices=tuple(choices[text] for text in ordered)))
 
     @property
@@ -93,26 +98,43 @@ class CategoryCodec(PartCodec):
         if respelled:
             told = [f"{word} as {shown(choice)}" for word, choice in respelled.items()]
             rest = len(told) - MOST_SPELLINGS
+            more = f" and {rest} more" if rest > 0 else ""
             warnings.warn(
-                f"column {self.part.name!r}: read in the capitals of training: {', '.join(told[:MOST_SPELLINGS])}"
-                + (f" and {rest} more" if rest > 0 else ""),
-                UnseenWarning,
+                UnseenWarning(
+                    "other_capitals",
+                    f"column {self.part.name!r}: other capitals than in training; "
+                    f"read {', '.join(told[:MOST_SPELLINGS])}{more}",
+                    column=self.part.name,
+                    choices=list(respelled.values()),
+                ),
                 stacklevel=2,
             )
         strange = codes == STRANGE
         if strange.any() and not (codes >= 0).any():  # nothing fits: perhaps it is another column
+            row = int(strange.argmax())
             warnings.warn(
-                f"column {self.part.name!r}: {self._odd(values[int(strange.argmax())])}; it counts as unknown",
-                AsklessWarning,
+                AsklessWarning(
+                    "unexpected_type",
+                    f"column {self.part.name!r}, row {row} (0-based): {self._odd(values[row])}; "
+                    "such values count as unknown",
+                    column=self.part.name,
+                    row=row,
+                    value=plain(values[row]),
+                ),
                 stacklevel=2,
             )
         elif np.isnan(codes).all():
             said = list(islice((cell for cell in values if not is_missing(cell)), ENOUGH))
             if len(said) == ENOUGH:
                 warnings.warn(
-                    f"column {self.part.name!r}: no value is one that training has seen, such as {shown(said[0])}; "
-                    f"all count as unknown; in training it was {self.accepts}",
-                    UnseenWarning,
+                    UnseenWarning(
+                        "unseen_categories",
+                        f"column {self.part.name!r}: no value occurred in training, for instance {shown(said[0])}; "
+                        f"all count as unknown; training values: {self.accepts}",
+                        column=self.part.name,
+                        value=plain(said[0]),
+                        choices=list(self._choices),
+                    ),
                     stacklevel=2,
                 )
         codes[strange] = np.nan
@@ -131,11 +153,16 @@ class CategoryCodec(PartCodec):
             cells[0] = cell
             code = read_cells(cells, lambda each: self._code(each, respelled)).item()
         if code == STRANGE:
-            raise BadCell(self._odd(cell))
+            raise BadCell(self._odd(cell), cell)
         for word, choice in respelled.items():
             warnings.warn(
-                f"{word} is read as {shown(choice)}, the choice of {self.part.name!r} in other capitals",
-                UnseenWarning,
+                UnseenWarning(
+                    "other_capitals",
+                    f"{self.part.name!r}: {word} is read as {shown(choice)}",
+                    column=self.part.name,
+                    value=plain(cell),
+                    choices=[choice],
+                ),
                 stacklevel=4,
             )
         columns = [0.0] * self.width
@@ -143,9 +170,15 @@ class CategoryCodec(PartCodec):
             if not is_missing(cell):
                 choices = [choice for choice in self._choices if isinstance(choice, str)]
                 warnings.warn(
-                    f"{shown(cell)} is none of the choices of {self.part.name!r}{did_you_mean(cell, choices)} and "
-                    f"counts as unknown; it takes {self.accepts}",
-                    UnseenWarning,
+                    UnseenWarning(
+                        "unseen_categories",
+                        f"{self.part.name!r}: {shown(cell)} did not occur in training{did_you_mean(cell, choices)}; "
+                        f"it counts as unknown; expected {self.accepts}",
+                        column=self.part.name,
+                        value=plain(cell),
+                        choices=list(self._choices),
+                        nearest=nearest(cell, choices),
+                    ),
                     stacklevel=4,
                 )
             return None
@@ -170,7 +203,7 @@ class CategoryCodec(PartCodec):
         return float("nan") if family(cell) in self._families else STRANGE
 
     def _odd(self, cell: Any) -> str:
-        return f"{shown(cell)} is a {family(cell)}, and no category of this column is"
+        return f"{shown(cell)} is a {family(cell)}, but no category of this column is"
 
     def to_json(self) -> dict[str, Any]:
         """The choices."""
@@ -206,12 +239,14 @@ def spelled_alike(texts: Iterable[str]) -> list[list[str]]:
     return [spellings for spellings in words.values() if len(spellings) > 1]
 
 
-def warn_of_spellings(where: str, words: Iterable[Any], called: str) -> None:
-    """Tell that words which a person takes for one are several."""
+def warn_of_spellings(where: str, words: Iterable[Any], called: str, **fields: Any) -> None:
+    """Warn if words differ in capitals and spaces only."""
     alike = [text for spellings in spelled_alike(w for w in words if isinstance(w, str)) for text in spellings]
     if alike:
-        message = f"{where} holds {listed(alike)}, which are kept as different {called}; spell them alike"
-        warnings.warn(f"{message} if they mean the same", AsklessWarning, stacklevel=3)
+        message = (
+            f"{where} holds {listed(alike)}, which are different {called}; spell them alike if they mean the same"
+        )
+        warnings.warn(AsklessWarning("similar_spellings", message, choices=alike, **fields), stacklevel=3)
 
 
 def _meant(choice: Choice) -> str:
@@ -223,4 +258,4 @@ def _meant(choice: Choice) -> str:
 
 def _finite(choice: Choice, row: int) -> None:
     if isinstance(choice, float) and not np.isfinite(choice):
-        raise BadCell(f"{shown(choice)} is infinity, which is no category", row=row)
+        raise BadCell(f"{shown(choice)} is infinity, which cannot be a category", choice, row=row)

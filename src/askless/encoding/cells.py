@@ -56,7 +56,7 @@ SHORT = re.compile(r"[-+]?[1-9]\d{0,2}")
 ENOUGH = 2  # different numbers of a kind, to tell how a column is written,
 MANY = 10  # and with points, where none of them ends in a zero
 
-DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
+DATE_ADVICE = "dates, times and durations are not supported; convert them to numbers, such as an age in days"
 SAID_FOR_MISSING = UNKNOWN_WORDS
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -102,11 +102,12 @@ def family(cell: Any) -> str:
 def refusal(cell: Any) -> BadCell:
     """Why a cell that is neither text nor a number is not read."""
     if isinstance(cell, (complex, np.complexfloating)):
-        return BadCell(f"Complex data not supported, found {shown(cell)}")
+        return BadCell(f"Complex data not supported, found {shown(cell)}", cell)
     if isinstance(cell, DATES) or type(cell).__name__ == "Period":
-        return BadCell(f"{shown(cell)} is a date, a time or a duration; {DATE_ADVICE}")
+        return BadCell(f"{shown(cell)} is a date, a time or a duration; {DATE_ADVICE}", cell)
     kind = type(cell).__name__
-    return BadCell(f"{shown(cell)} is a {kind}; argument must be a string or a real number", error=CellTypeError)
+    problem = f"{shown(cell)} is a {kind}; argument must be a string or a real number"
+    return BadCell(problem, cell, error=CellTypeError)
 
 
 def parsed(text: str) -> float | None:
@@ -165,7 +166,7 @@ def number(cell: Any) -> float:
     if family(cell) == "text":
         value = parsed(cell)
         if value is None:
-            raise BadCell(f"{shown(cell)} is not a number", words=[cell])
+            raise BadCell(f"{shown(cell)} is not a number", cell, words=[cell])
         return value
     try:
         return float(cell)
@@ -277,5 +278,6 @@ def as_numbers(values: np.ndarray) -> np.ndarray:
         numbers = read_cells(values, number)
     infinite = np.isinf(numbers)
     if infinite.any():
-        raise BadCell("infinity, or a number too large for 64 bits", row=int(np.argmax(infinite)))
+        row = int(np.argmax(infinite))
+        raise BadCell("infinity, or a number too large for 64 bits", values[row], row=row)
     return numbers

@@ -17,7 +17,7 @@ from askless.encoding.features import FeatureCodec, plan_costs, plan_features
 from askless.encoding.kinds import codec_from_json, codec_to_json, fit_codec
 from askless.encoding.table import Columns, read_table
 from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 
 __all__ = ["TableEncoder"]
 
@@ -95,9 +95,10 @@ class TableEncoder:
         codecs = [_fit_column(columns, position, row_numbers) for position in range(len(columns))]
         empty = [name for name, codec in zip(columns.names, codecs, strict=True) if codec is None]
         if len(empty) == len(columns):
-            raise TableError("every value of the table is missing")
+            raise TableError("bad_column", "every value of the table is missing", columns=empty)
         if empty:
-            warnings.warn(f"left out, because every value is missing: {listed(empty)}", AsklessWarning, stacklevel=2)
+            message = f"dropped columns without any value: {listed(empty)}"
+            warnings.warn(AsklessWarning("empty_column", message, column=empty[0], columns=empty), stacklevel=2)
         features = []
         for name, positions in plan:
             parts = tuple(codec for codec in (codecs[i] for i in positions) if codec is not None)
@@ -156,13 +157,23 @@ class TableEncoder:
             if feature.is_group and not is_missing(answer):
                 example = ", ".join(f"{name!r}: ..." for name in names)
                 raise InterviewError(
-                    f"the answer to {feature.name!r} is a mapping {{{example}}}, not {shown(answer)}"
+                    "bad_answer",
+                    f"answer to {feature.name!r}: expected a mapping {{{example}}}, not {shown(answer)}",
+                    feature=feature.name,
+                    value=answer,
+                    choices=names,
                 )
             return {names[0]: None if feature.is_group else answer}
         for name in answer:
             if name not in names:
                 raise InterviewError(
-                    f"{feature.name!r} has no part {name!r}{did_you_mean(str(name), names)}; it takes {listed(names)}"
+                    "bad_answer",
+                    f"{feature.name!r} has no part {name!r}{did_you_mean(name, names)}; "
+                    f"its parts are {listed(names)}",
+                    feature=feature.name,
+                    name=name,
+                    nearest=nearest(name, names),
+                    choices=names,
                 )
         return answer
 
@@ -175,11 +186,22 @@ class TableEncoder:
             return at
         if columns.named and self.named:
             lacking = ", ".join(f"{name!r}{did_you_mean(name, at)}" for name in absent)
-            raise TableError(f"the table lacks {lacking}; a column without values stands for what cannot be had")
+            raise TableError(
+                "missing_column",
+                f"the table lacks {lacking}; if it is never available, add it empty"
+                if len(absent) == 1
+                else f"the table lacks {lacking}; if they are never available, add them empty",
+                column=absent[0],
+                columns=absent,
+                nearest=nearest(absent[0], at),
+            )
         if len(columns) != len(self.columns):
             raise TableError(
+                "wrong_shape",
                 f"X has {len(columns)} features, but {type(self).__name__} is expecting "
-                f"{len(self.columns)} features as input"
+                f"{len(self.columns)} features as input",
+                value=len(columns),
+                expected=len(self.columns),
             )
         return {name: i for i, name in enumerate(self.columns)}
 
@@ -207,7 +229,7 @@ class TableEncoder:
             prices = [each["cost"] for each in data["features"]]
             return cls(data["columns"], features, prices, named=data["named"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ModelFileError(f"the description of the table is damaged: {error!r}") from error
+            raise ModelFileError("wrong_file", f"the description of the table is damaged: {error!r}") from error
 
     def __repr__(self) -> str:
         return f"TableEncoder({len(self.schema)} features from {len(self.columns)} columns)"

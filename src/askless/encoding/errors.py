@@ -1,8 +1,11 @@
-"""How the encoding says what is wrong, and where."""
+"""Errors of single values: what is wrong, with the column and the row."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from askless.exceptions import InterviewError, TableError
 
@@ -10,9 +13,15 @@ __all__ = ["BadCell", "CellError", "CellTypeError"]
 
 
 class CellError(TableError):
-    """A value of a table cannot be read; `words` of its column are not numbers, and may stand for missing ones."""
+    """A value of a table cannot be read.
 
-    words: tuple[str, ...] = ()
+    The code is `bad_cell`. The fields are `column`, `row`, `value` and `words`.
+    """
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Text in a column of numbers, which may stand for missing values."""
+        return tuple(self.fields["words"])
 
 
 class CellTypeError(CellError, TypeError):
@@ -22,25 +31,38 @@ class CellTypeError(CellError, TypeError):
 class BadCell(Exception):
     """One value cannot be read.
 
-    Whoever reads a value knows only what is wrong with it; the row and the column are filled in on the way up, and
-    the encoder then turns the whole into the error of a table or of an interview.
+    The function that reads a value knows only the value. Its callers add the row and the column, and the encoder
+    turns the exception into a `CellError` for a table or an `InterviewError` for an answer.
     """
 
     def __init__(
-        self, problem: str, *, row: int = 0, error: type[CellError] = CellError, words: Sequence[str] = ()
+        self, problem: str, value: Any, *, row: int = 0, error: type[CellError] = CellError, words: Sequence[str] = ()
     ) -> None:
         super().__init__(problem)
         self.problem, self.error, self.words = problem, error, tuple(words)
+        self.value = value.item() if isinstance(value, np.generic) else value
         self.row, self.column = row, ""
 
     def in_table(self, row_numbers: Sequence[int] | None = None) -> CellError:
-        """The error of a table, with the column and the row; `row_numbers` are the rows' places in a larger one."""
-        row = self.row if row_numbers is None else row_numbers[self.row]
-        error = self.error(f"column {self.column!r}, row {row} (counting from 0): {self.problem}")
-        error.words = self.words
-        return error
+        """The error for a table; `row_numbers` are the rows' places in a larger one."""
+        row = int(self.row if row_numbers is None else row_numbers[self.row])
+        return self.error(
+            "bad_cell",
+            f"column {self.column!r}, row {row} (0-based): {self.problem}",
+            column=self.column,
+            row=row,
+            value=self.value,
+            words=self.words,
+        )
 
     def in_answer(self, feature: str, accepts: str) -> InterviewError:
-        """The error of an answer, with what would have been accepted."""
-        part = "" if self.column == feature else f", {self.column!r}"
-        return InterviewError(f"the answer to {feature!r}{part}: {self.problem}; it takes {accepts}")
+        """The error for an answer; `accepts` says what the feature accepts."""
+        part = "" if self.column == feature else f", part {self.column!r}"
+        return InterviewError(
+            "bad_answer",
+            f"answer to {feature!r}{part}: {self.problem}; expected {accepts}",
+            feature=feature,
+            column=self.column,
+            value=self.value,
+            expected=accepts,
+        )

@@ -15,7 +15,7 @@ from askless.encoding.codec import PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Columns
 from askless.exceptions import TableError
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 
 __all__ = ["FeatureCodec", "plan_costs", "plan_features"]
 
@@ -92,13 +92,18 @@ def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) 
                 column = columns.names[position]
                 other = group_of[position]
                 where = f"twice in the group {name!r}" if other == name else f"in two groups, {other!r} and {name!r}"
-                raise TableError(f"column {column!r} is {where}")
+                raise TableError("duplicate_name", f"column {column!r} is {where}", column=column, name=name)
             group_of[position] = name
     features: dict[str, tuple[int, ...]] = {}
     for position, column in enumerate(columns.names):
         name = group_of.get(position, column)
         if position not in group_of and name in members:
-            raise TableError(f"the group {name!r} has the name of a column that is not in it")
+            raise TableError(
+                "duplicate_name",
+                f"the group {name!r} has the name of a column outside the group",
+                name=name,
+                column=name,
+            )
         features[name] = members.get(name, (position,))
     return list(features.items())
 
@@ -112,9 +117,20 @@ def plan_costs(
     for given, price in _items(costs, "costs"):
         name = columns.names[_position(columns, given)] if _is_position(columns, given) else str(given)
         if name not in prices and name in group_of:
-            raise TableError(f"there is no feature {name!r} to price: it is a part of the group {group_of[name]!r}")
+            raise TableError(
+                "unknown_name",
+                f"costs: {name!r} is part of the group {group_of[name]!r}; give the cost of the group",
+                name=name,
+                nearest=group_of[name],
+            )
         if name not in prices:
-            raise TableError(f"there is no feature {name!r} to price{did_you_mean(name, (*prices, *group_of))}")
+            known = (*prices, *group_of)
+            raise TableError(
+                "unknown_name",
+                f"costs: there is no feature {name!r}{did_you_mean(name, known)}",
+                name=name,
+                nearest=nearest(name, known),
+            )
         prices[name] = checked_price(name, price)
     return prices
 
@@ -123,16 +139,20 @@ def _items(mapping: Any, what: str) -> Iterable[tuple[Any, Any]]:
     if mapping is None:
         return ()
     if not isinstance(mapping, Mapping):
-        raise TableError(f"{what} must be a mapping from names, not {mapping!r}")
+        raise TableError(
+            "wrong_type", f"{what} must be a mapping from names, not {mapping!r}", name=what, value=mapping
+        )
     return mapping.items()
 
 
 def _members(columns: Columns, name: str, group: Any) -> tuple[int, ...]:
     if isinstance(group, (str, bytes)) or not isinstance(group, Iterable):
-        raise TableError(f"the group {name!r} must list columns, not be {group!r}")
+        raise TableError(
+            "wrong_type", f"the group {name!r} must be a list of columns, not {group!r}", name=name, value=group
+        )
     positions = tuple(_position(columns, column, f"the group {name!r}: ") for column in group)
     if not positions:
-        raise TableError(f"the group {name!r} is empty")
+        raise TableError("required", f"the group {name!r} is empty", name=name)
     return positions
 
 
@@ -144,12 +164,22 @@ def _position(columns: Columns, column: Any, where: str = "") -> int:
     """Where a column is: by name, or in a table without names also by position."""
     if _is_position(columns, column):
         if not 0 <= column < len(columns):
-            raise TableError(f"{where}there is no column {column}; the positions are 0 to {len(columns) - 1}")
+            last = len(columns) - 1
+            raise TableError(
+                "missing_column",
+                f"{where}there is no column {column}; the positions are 0 to {last}",
+                column=int(column),
+                high=last,
+            )
         return int(column)
     name = str(column)
     if name not in columns.names:
         raise TableError(
+            "missing_column",
             f"{where}there is no column {name!r}{did_you_mean(name, columns.names)}; "
-            f"the columns are {listed(columns.names)}"
+            f"the columns are {listed(columns.names)}",
+            column=name,
+            nearest=nearest(name, columns.names),
+            choices=list(columns.names),
         )
     return columns.names.index(name)

@@ -15,6 +15,7 @@ from askless.core.grid import Grid
 from askless.core.schema import Schema
 from askless.core.state import Cases
 from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
+from askless.hints import listed
 
 __all__ = ["ImageEncoder"]
 
@@ -94,7 +95,7 @@ class ImageEncoder:
         _refuse_infinite(pixels, row_numbers)
         seen = pixels[~np.isnan(pixels)] if pixels.dtype.kind == "f" else pixels
         if not seen.size:
-            raise TableError("every pixel is missing")
+            raise TableError("bad_column", "every pixel is missing")
         low, high = float(seen.min()), float(seen.max())
         if low >= 0.0 and high <= BRIGHTEST:
             low = 0.0
@@ -120,8 +121,11 @@ class ImageEncoder:
         pixels = _numbers(table)
         if pixels.ndim != 2 or pixels.shape[1] != self.grid.n_columns:
             raise TableError(
+                "wrong_shape",
                 f"X has {pixels.shape[-1]} features, but {type(self).__name__} is expecting {self.grid.n_columns}: "
-                f"the pixels of images of {self.grid.height} x {self.grid.width}"
+                f"the pixels of images of {self.grid.height} x {self.grid.width}",
+                value=pixels.shape[-1],
+                expected=self.grid.n_columns,
             )
         _refuse_infinite(pixels, row_numbers)
         x = self._scaled(self.grid.to_columns(pixels))
@@ -131,11 +135,11 @@ class ImageEncoder:
         x[np.isnan(x)] = 0.0
         return Cases(x, known.all(axis=2))
 
-    def other_scale(self, table: Any) -> str | None:
-        """The end of a sentence on pixels that seem to be on another scale than in training; None where they do not.
+    def scale_warning(self, table: Any) -> AsklessWarning | None:
+        """A warning if the pixels seem to be on another scale than in training.
 
-        They lie far outside of the training range, or use next to nothing of it, as fractions do where bytes were
-        learned from. A single shade says nothing: a blank image is the same on every scale.
+        They are far outside the training range, or use very little of it, like fractions after a fit on bytes. A
+        single shade says nothing: a blank image is the same on every scale.
         """
         pixels = _numbers(table)
         low, high = _range_of(pixels)
@@ -143,35 +147,38 @@ class ImageEncoder:
         tiny = high - low <= TINY * span
         fractions = pixels.dtype.kind in "fb" and low >= 0.0 and high <= 1.0 and span >= TENFOLD
         if self._is_far(low, high) or (low < high and (tiny or fractions)):
-            return self._told(low, high)
+            message = f"the pixels of X {self._ranges(low, high)}"
+            return AsklessWarning("other_scale", message, low=low, high=high, expected=(self.low, self.high))
         return None
 
     def _is_far(self, low: float, high: float) -> bool:
         reach = FAR * (self.high - self.low)
         return high > self.high + reach or low < self.low - reach
 
-    def _told(self, low: float, high: float) -> str:
+    def _ranges(self, low: float, high: float) -> str:
         given = f"range from {low:g} to {high:g}" if low < high else f"are {low:g}"
-        return f"{given}; they must be on the scale of training, where they ranged from {self.low:g} to {self.high:g}"
+        return f"{given}, but in training they ranged from {self.low:g} to {self.high:g}; use the same scale"
 
     def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
         """The columns of a patch, from (size, size[, channels]) pixels or a number for all; None for nothing."""
         name, size = self.schema.features[feature].name, self.grid.patch_size
         if isinstance(answer, Mapping):
             if set(answer) != {name}:
-                raise InterviewError(f"the answer to {name!r} names {', '.join(map(repr, answer))}")
+                raise _bad_answer(name, f"unknown names {listed(answer)}", choices=list(answer))
             answer = answer[name]
         if answer is None:
             return None
         try:
             values = np.asarray(answer, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InterviewError(f"the answer to {name!r} is no array of numbers") from None
+            raise _bad_answer(name, "expected an array of numbers") from None
         shape = (size, size, self.grid.channels)
         if values.ndim and values.shape not in (shape, shape[: 2 + (shape[2] > 1)]):
-            raise InterviewError(f"the answer to {name!r} has the shape {values.shape}; a patch has {shape}")
+            raise _bad_answer(
+                name, f"the shape is {values.shape}; a patch has {shape}", shape=values.shape, expected=shape
+            )
         if np.isinf(values).any():
-            raise InterviewError(f"the answer to {name!r} holds infinity")
+            raise _bad_answer(name, "infinity is not allowed", value=np.inf)
         if np.isnan(values).any():
             return None
         self._warn_of_answer(name, values)
@@ -183,9 +190,8 @@ class ImageEncoder:
         bytes_learned = (self.low, self.high) == (0.0, BRIGHTEST)
         fractions = bytes_learned and low >= 0.0 and high <= 1.0 and (values % 1.0 > 0.0).any()
         if fractions or self._is_far(low, high):
-            warnings.warn(
-                f"the pixels of the answer to {name!r} {self._told(low, high)}", AsklessWarning, stacklevel=3
-            )
+            message = f"answer to {name!r}: the pixels {self._ranges(low, high)}"
+            warnings.warn(AsklessWarning("other_scale", message, feature=name, low=low, high=high), stacklevel=3)
 
     def _scaled(self, values: np.ndarray) -> np.ndarray:
         """float32, 0 to 1."""
@@ -222,7 +228,7 @@ class ImageEncoder:
             gaps = data.get("gaps", (0.0, 0.0))
             return cls(Grid(*data["grid"]), data["low"], data["high"], data["costs"], gaps)
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"the description of the images is damaged: {error!r}") from error
+            raise ModelFileError("wrong_file", f"the description of the images is damaged: {error!r}") from error
 
     def __repr__(self) -> str:
         return f"ImageEncoder({self.grid})"
@@ -232,13 +238,19 @@ def _refuse_large(grid: Grid) -> None:
     if grid.n_columns > MOST_PIXELS:
         channels = f" of {grid.channels} channels" if grid.channels > 1 else ""
         size = f"{grid.height:,} x {grid.width:,} pixels{channels}"
-        raise TableError(f"images of {size} are too large: {MOST_PIXELS:,} values are the most; make them smaller")
+        raise TableError(
+            "too_large",
+            f"images of {size} are too large; the limit is {MOST_PIXELS:,} values per image",
+            value=grid.n_columns,
+            high=MOST_PIXELS,
+        )
 
 
 def _refuse_infinite(pixels: np.ndarray, row_numbers: Sequence[int] | None) -> None:
     if pixels.dtype.kind == "f" and (infinite := np.isinf(pixels).any(axis=1)).any():
-        row = int(infinite.argmax())
-        raise TableError(f"row {row if row_numbers is None else row_numbers[row]} (counting from 0): infinite pixels")
+        place = int(infinite.argmax())
+        row = int(place if row_numbers is None else row_numbers[place])
+        raise TableError("bad_cell", f"row {row} (0-based): infinite pixels", row=row, value=np.inf)
 
 
 def _range_of(pixels: np.ndarray) -> tuple[float, float]:
@@ -250,10 +262,16 @@ def _numbers(table: Any) -> np.ndarray:
     """(n, columns) numbers of any type, from an array or a frame."""
     array = np.asarray(table.to_numpy() if hasattr(table, "to_numpy") else table)
     if len(array) == 0:
-        raise TableError("the table is empty: it has no images, of which a minimum of 1 is required")
+        raise TableError(
+            "too_few_rows", "the table is empty: 0 images while a minimum of 1 is required", rows=0, needed=1
+        )
     if array.dtype.kind in "biuf":
         return array
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise TableError(f"images hold numbers, but {error}") from None
+        raise TableError("bad_column", f"images must hold numbers ({error})") from None
+
+
+def _bad_answer(name: str, problem: str, **fields: Any) -> InterviewError:
+    return InterviewError("bad_answer", f"answer to {name!r}: {problem}", feature=name, **fields)

@@ -37,12 +37,12 @@ PADDED = re.compile(r"[-+]?0\d")  # how a text begins that may be a code
 MONTH = re.compile(r"(19|20)\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](19|20)\d\d")
 UNIT = (
     "a number with a unit",
-    "write the number alone, or make the column a categorical one if it holds categories",
+    "write the number alone, or make the column categorical if it holds categories",
 )
 WITH_SEPARATORS = (
     THOUSANDS,
-    "a number with separators of thousands",
-    "write it without them; where the comma is for decimals, with a decimal point",
+    "a number with thousands separators",
+    "write it without them, and decimals with a point",
 )
 DISGUISES = (
     (DATE, "a date", f"{DATE_ADVICE}, or leave the column out"),
@@ -127,7 +127,8 @@ def _not_numbers(cells: list[Any], other: list[int], counts: np.ndarray, rows: n
     what = "it, leave the cell empty" if n_other == 1 else "these cells, leave them empty"
     return BadCell(
         f"{shown(cells[first])} is not a number{often}{nor}, but {total - n_other} of {total} values in this column "
-        f"are; correct {what}, or make the column a categorical one if it holds categories",
+        f"are; correct {what}, or make the column categorical if it holds categories",
+        cells[first],
         row=int(rows[first]),
         words=[cells[i] for i in (first, *more[: MOST - 1]) if isinstance(cells[i], str)],
     )
@@ -138,13 +139,17 @@ def _times(count: int) -> str:
 
 
 def _warn_of_padded(name: str, text: list[str]) -> None:
-    """Tell that zeros in front are lost, which are part of codes."""
+    """Warn about leading zeros: the column may hold codes."""
     cell = next((cell for cell in text if PADDED.match(cell.strip())), None)
     if cell is not None:
         warnings.warn(
-            f"column {name!r} holds {shown(cell)} and is taken for numbers, which have no zeros in front; make it a "
-            "categorical column, in pandas by astype('category'), if it holds codes",
-            AsklessWarning,
+            AsklessWarning(
+                "leading_zeros",
+                f"column {name!r} holds {shown(cell)} and is read as numbers, which drops the leading zeros; if it "
+                "holds codes, make it categorical, with astype('category') in pandas",
+                column=name,
+                value=cell,
+            ),
             stacklevel=2,
         )
 
@@ -172,7 +177,7 @@ def _refuse_disguised(
 
 
 def _warn_of_few(name: str, cells: list[Any], text: list[int], counts: np.ndarray, total: int) -> None:
-    """Tell that the few different numbers with a unit, or months, which a column mostly holds have no order."""
+    """Warn if a column mostly holds few distinct numbers with a unit, or months: categories have no order."""
     ways = [
         (called, [i for i in text if pattern.fullmatch(cells[i].strip())])
         for pattern, called, _ in DISGUISES
@@ -182,9 +187,13 @@ def _warn_of_few(name: str, cells: list[Any], text: list[int], counts: np.ndarra
     for called, alike in ways:
         if 2 * sum(counts[i] for i in alike) > total:
             warnings.warn(
-                f"column {name!r} holds {shown(cells[alike[0]])}, which looks like {called}, and few others: they "
-                "are taken for categories, without an order; turn them into plain numbers if their size matters",
-                AsklessWarning,
+                AsklessWarning(
+                    "numbers_as_categories",
+                    f"column {name!r} holds {shown(cells[alike[0]])}, which looks like {called}, but has few "
+                    "distinct values; they become unordered categories; convert them to numbers if size matters",
+                    column=name,
+                    value=cells[alike[0]],
+                ),
                 stacklevel=2,
             )
 
@@ -201,7 +210,7 @@ def _by_unit(cells: list[Any], text: list[int]) -> dict[str, list[int]]:
 def _looks_like(way: tuple[Any, str, str], alike: list[int], cells: list[Any], rows: np.ndarray) -> BadCell:
     """What is wrong with the first of some cells that are written in one way."""
     first = min(alike, key=lambda i: rows[i])
-    return BadCell(f"{shown(cells[first])} looks like {way[1]}; {way[2]}", row=int(rows[first]))
+    return BadCell(f"{shown(cells[first])} looks like {way[1]}; {way[2]}", cells[first], row=int(rows[first]))
 
 
 def codec_to_json(codec: PartCodec) -> dict[str, Any]:

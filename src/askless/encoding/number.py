@@ -58,7 +58,7 @@ class NumberCodec(PartCodec):
         """The channels; text that spells a number counts as that number."""
         numbers = as_numbers(values)
         present = ~np.isnan(numbers)
-        self._tell_of_strange(numbers[present])
+        self._warn_of_range(numbers[present])
         half = halved(numbers)
         x = np.empty((len(half), self.width), dtype=np.float32)
         for i, channel in enumerate(self.channels):
@@ -73,18 +73,26 @@ class NumberCodec(PartCodec):
             return [channel.one(half) for channel in self.channels]
         return super().encode_one(cell)
 
-    def _tell_of_strange(self, numbers: np.ndarray) -> None:
-        """Warn where most of a table's numbers, none of them missing, lie outside of what training has seen."""
+    def _warn_of_range(self, numbers: np.ndarray) -> None:
+        """Warn if most of the numbers (n,), none of them missing, are outside the training range."""
         low, high = self.part.low, self.part.high
         assert low is not None
         assert high is not None
         outside = (numbers < low) | (numbers > high)
         count, values = int(outside.sum()), len(numbers)
         if values >= ENOUGH and 2 * count > values:
+            first = float(numbers[int(outside.argmax())])
             warnings.warn(
-                f"column {self.part.name!r}: {count:,} of {values:,} values are outside of {low:g} to {high:g}, "
-                f"which training has seen, as {numbers[int(outside.argmax())]:g} is; perhaps they have another unit",
-                UnseenWarning,
+                UnseenWarning(
+                    "outside_training_range",
+                    f"column {self.part.name!r}: {count:,} of {values:,} values, for instance {first:g}, are outside "
+                    f"the training range {low:g} to {high:g}; check the unit",
+                    column=self.part.name,
+                    value=first,
+                    rows=count,
+                    low=low,
+                    high=high,
+                ),
                 stacklevel=2,
             )
 

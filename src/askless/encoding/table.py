@@ -43,14 +43,17 @@ class Columns:
         name = self.names[position]
         values, categorical, order = self._read(position)
         if values.dtype.kind == "c":
-            raise TableError(f"Complex data not supported: column {name!r}")
+            raise TableError("bad_column", f"Complex data not supported: column {name!r}", column=name)
         if values.dtype.kind in "mM":
-            raise TableError(f"column {name!r} holds dates, times or durations; {DATE_ADVICE}")
+            raise _dates(name)
         if values.dtype.kind == "U":
             values = values.astype(object)
         if values.dtype.kind not in "biufO":
             raise TableError(
-                f"column {name!r} is of type {values.dtype}, which is neither numbers, text nor booleans"
+                "bad_column",
+                f"column {name!r} has the type {values.dtype}; expected numbers, text or booleans",
+                column=name,
+                value=str(values.dtype),
             )
         return Column(name, values, categorical, order)
 
@@ -62,14 +65,22 @@ def read_table(table: Any) -> Columns:
     ('x0', 'x1')
     """
     if hasattr(type(table), "toarray"):
-        raise TableError("sparse data is not supported; give a dense table, such as X.toarray()")
+        raise TableError(
+            "wrong_type",
+            "sparse data is not supported; pass a dense table, such as X.toarray()",
+            value=type(table).__name__,
+        )
     columns = None if isinstance(table, (np.ndarray, list, tuple)) else _frame_columns(table)
     if columns is None:
         columns = _array_columns(_as_array(table))
     shape = (columns.n_rows, len(columns))
     for count, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
-            raise TableError(f"the table is empty: 0 {what} (shape={shape}) while a minimum of 1 is required.")
+            raise TableError(
+                "too_few_rows" if what == "sample(s)" else "wrong_shape",
+                f"the table is empty: 0 {what} (shape={shape}) while a minimum of 1 is required.",
+                shape=shape,
+            )
     return columns
 
 
@@ -95,7 +106,13 @@ def _frame_columns(table: Any) -> Columns | None:
 
 def _repeated(names: Iterable[object]) -> TableError:
     twice = [name for name, count in Counter(str(name) for name in names).items() if count > 1]
-    return TableError(f"several columns have the same name: {listed(twice)}; rename them")
+    return TableError(
+        "duplicate_name", f"several columns have the same name: {listed(twice)}; rename them", name=twice[0]
+    )
+
+
+def _dates(name: str) -> TableError:
+    return TableError("bad_column", f"column {name!r} holds dates, times or durations; {DATE_ADVICE}", column=name)
 
 
 def _read_series(series: Any, name: str) -> tuple[np.ndarray, bool, tuple[Any, ...]]:
@@ -103,7 +120,7 @@ def _read_series(series: Any, name: str) -> tuple[np.ndarray, bool, tuple[Any, .
 
     dtype = series.dtype
     if dtype.is_temporal():
-        raise TableError(f"column {name!r} holds dates, times or durations ({dtype}); {DATE_ADVICE}")
+        raise _dates(name)
     if dtype in (nw.Categorical, nw.Enum):
         order = getattr(dtype, "categories", ())
         return _categories(series), True, tuple(order)
@@ -141,15 +158,17 @@ def _objects(cells: list[Any]) -> np.ndarray:
 def _as_array(table: Any) -> np.ndarray:
     if not isinstance(table, (np.ndarray, list, tuple)) and not hasattr(table, "__array__"):
         raise TableError(
-            "a table is a pandas or polars DataFrame (a lazy one must be collected first), "
-            f"a pyarrow table or a 2-D array, not a {type(table).__name__}"
+            "wrong_type",
+            "expected a pandas or polars DataFrame (collect a lazy one first), a pyarrow table or a 2-D array, "
+            f"not a {type(table).__name__}",
+            value=type(table).__name__,
         )
     try:
         array = np.asanyarray(table)
         if not isinstance(table, np.ndarray) and array.dtype.kind in "SU":
             array = np.asarray(table, dtype=object)  # lists that mix numbers and text
     except ValueError:
-        raise TableError("the rows of the table differ in length") from None
+        raise TableError("wrong_shape", "the rows of the table differ in length") from None
     if isinstance(array, np.ma.MaskedArray):
         cells = np.array(array.data, dtype=array.dtype if array.dtype.kind == "f" else object)
         cells[np.ma.getmaskarray(array)] = np.nan
@@ -160,8 +179,10 @@ def _as_array(table: Any) -> np.ndarray:
 def _array_columns(array: np.ndarray) -> Columns:
     if array.ndim != 2:
         raise TableError(
+            "wrong_shape",
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data with reshape(-1, 1) if it "
-            "has one column, or reshape(1, -1) if it has one row."
+            "has one column, or reshape(1, -1) if it has one row.",
+            shape=array.shape,
         )
     names = tuple(f"x{i}" for i in range(array.shape[1]))
     return Columns(names, array.shape[0], False, lambda position: (array[:, position], False, ()))

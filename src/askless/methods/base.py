@@ -144,6 +144,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
             "versions": [__version__, torch.__version__, CHECKPOINT_FORMAT],
             "method": method_to_json(self),
             "seed": seed,
+            "device": problem.device,
             "schema": repr(problem.schema),
             "task": [problem.task, problem.n_classes, problem.max_features, problem.missing],
             "prices": some_prices(problem).tolist(),

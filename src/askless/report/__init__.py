@@ -1,7 +1,7 @@
-"""A report of a comparison as one HTML page without a script, that needs nothing but itself.
+"""The report of a comparison: one self-contained HTML page without scripts.
 
-`comparison` holds what is compared and what follows from it, `figures` draws, `sections` writes the parts of the page
-and `page` puts them together.
+`comparison` holds the data and the statistics, `figures` the plots, `sections` and `story` the parts of the page, and
+`page` puts them together.
 """
 
 from askless.report.comparison import Case, Comparison, Contender, Headline, headline, lead, needed, ranking

@@ -1,4 +1,4 @@
-"""What a report is made of: several ways to ask the same cases, and how they compare."""
+"""Compare several methods on the same cases."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ RESAMPLES = 400
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to ask, on the test rows."""
+    """One method on the test rows."""
 
     name: str
-    about: str  # how it asks, in a few words
+    about: str  # what it does, in a few words
     trajectory: Trajectory
-    curve: pd.DataFrame  # as `askless.metrics.curve` makes it, with an interval
-    seconds: float  # of training
+    curve: pd.DataFrame  # of `askless.metrics.curve`, with an interval
+    seconds: float  # training time
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several ways to ask the same cases; the first is the one that the report is about, the second its control."""
+    """Several methods on the same cases. The report is about the first; the second is its control."""
 
     data: Dataset
     metric: Metric
     contenders: tuple[Contender, ...]
-    truth: np.ndarray  # (n,) of the test rows: codes of classes, or numbers
-    order: tuple[str, ...]  # of the fixed one
+    truth: np.ndarray  # (n,) targets of the test rows: codes of classes, or numbers
+    order: tuple[str, ...]  # the fixed order
     schema: Schema
     n_train: int
     n_test: int
@@ -51,13 +51,15 @@ class Comparison:
 
     @cached_property
     def headline(self) -> Headline:
-        """What was found."""
+        """The main result."""
         return headline(self)
 
     @cached_property
     def resampled(self) -> tuple[np.ndarray, np.ndarray]:
-        """(budgets, 1 + RESAMPLES) of the first contender and of its control, more is better: the score, and those of
-        bootstrap samples of the cases, which are the same for both and for all budgets.
+        """(budgets, 1 + RESAMPLES) scores of the first method and of its control; higher is better.
+
+        The first column is the score. The other columns are scores of bootstrap samples of the cases; the samples are
+        the same for both methods and for all budgets.
         """
         n, metric = len(self.truth), self.metric
         drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
@@ -73,19 +75,19 @@ class Comparison:
 
     @property
     def curves(self) -> dict[str, pd.DataFrame]:
-        """The curves by name."""
+        """The curves by method."""
         return {contender.name: contender.curve for contender in self.contenders}
 
 
 @dataclass(frozen=True)
 class Case:
-    """One test case, asked by the first contender."""
+    """One test case and what the first method asked."""
 
-    row: int  # of the trajectory
-    answers: tuple[Any, ...]  # in the order asked; a group's is a mapping
-    told: tuple[str, ...]  # the same in words
+    row: int  # its row in the trajectory
+    answers: tuple[Any, ...]  # in the order asked; those of groups are mappings
+    shown: tuple[str, ...]  # the answers as text
     truth: str
-    choice: str  # how it was chosen
+    choice: str  # how the case was chosen
 
     def values(self, trajectory: Trajectory) -> Mapping[str, Any]:
         """The answers by feature."""
@@ -93,7 +95,7 @@ class Case:
 
 
 def ranking(trajectory: Trajectory) -> list[str]:
-    """The features by how often they were asked, of equals first what was asked sooner; never asked ones last."""
+    """The features by how often they were asked; ties by how early. Features that were never asked come last."""
     rows, steps = np.nonzero(trajectory.order >= 0)
     features = trajectory.order[rows, steps]
     asked = np.bincount(features, minlength=len(trajectory.feature_names))
@@ -102,7 +104,7 @@ def ranking(trajectory: Trajectory) -> list[str]:
 
 
 def needed(curve: pd.DataFrame, control: pd.DataFrame, metric: Metric) -> list[int | None]:
-    """For each row of the curve, the fewest questions with which the control scores as well; None: not with any.
+    """For each row of the curve, the fewest questions with which the control scores at least as well, or None.
 
     >>> import pandas as pd
     >>> from askless.metrics import auroc
@@ -119,32 +121,34 @@ def needed(curve: pd.DataFrame, control: pd.DataFrame, metric: Metric) -> list[i
 
 @dataclass(frozen=True)
 class Headline:
-    """The largest saving of questions that is beyond chance."""
+    """The largest saving of questions that is statistically significant."""
 
-    beyond_chance: bool  # whether the first contender is ahead of its control after any number of questions
+    significant: bool  # whether the first method is better than its control with any number of questions
     asked: int
     score: float
-    beaten: int  # the first contender does better, beyond chance, than the control with up to so many questions
-    reached: bool  # whether the control scores as well with one question more than that
-    cost: float  # the mean, after so many questions
-    control_cost: float  # of the control with as many questions as it needs, or as it is beaten with
+    beaten: int  # the first method is significantly better than the control with up to this many questions
+    reached: bool  # whether the control scores as well with one more question
+    cost: float  # mean cost of `asked` questions
+    control_cost: (
+        float  # mean cost of the control, with `needed` or, if it never reaches the score, `beaten` questions
+    )
 
     @property
     def needed(self) -> int:
-        """How many questions the control needs, at least, to score as well."""
+        """The number of questions that the control needs at least for the same score."""
         return self.beaten + 1
 
     @property
     def saved(self) -> int:
-        """How many questions fewer that is, at least."""
+        """The number of questions saved, at least."""
         return self.needed - self.asked
 
 
 def headline(comparison: Comparison) -> Headline:
-    """The largest saving in questions; of equals one that the control gets to, and then that with the best score.
+    """The largest saving in questions. Ties prefer a score that the control reaches, and then the best score.
 
-    Only comparisons count whose 95 % interval is above 0: that of k questions against as many of the control, and
-    of k against each larger number up to the one that is claimed.
+    k questions are compared with k questions of the control, and with each larger number up to the claimed one. A
+    comparison counts if its 95 % interval is above 0.
     """
     ours, theirs = comparison.contenders[:2]
     fewest = needed(ours.curve, theirs.curve, comparison.metric)
@@ -157,7 +161,7 @@ def headline(comparison: Comparison) -> Headline:
     asked = max(leading, key=rank) if leading else len(fewest) - 1
     reached = fewest[asked] == beaten[asked] + 1
     return Headline(
-        beyond_chance=bool(leading),
+        significant=bool(leading),
         asked=asked,
         score=float(ours.curve["score"].iloc[asked]),
         beaten=beaten[asked],
@@ -168,26 +172,25 @@ def headline(comparison: Comparison) -> Headline:
 
 
 def _beaten(comparison: Comparison, asked: int) -> int:
-    """The first contender with `asked` questions is ahead of the control with as many and up to this many."""
+    """The first method with `asked` questions is better than the control with `asked` up to this many questions."""
     most = len(comparison.contenders[1].curve) - 1
     level = (k for k in range(asked, most + 1) if not ahead(comparison, asked, k)[1] > 0.0)
     return next(level, most + 1) - 1
 
 
 def ahead(comparison: Comparison, asked: int, control: int) -> tuple[float, float, float]:
-    """How much better the first contender is with `asked` questions than the second with `control`: score, low, high.
+    """The lead of the first method with `asked` questions over its control with `control`: score, low, high.
 
-    The 95 % interval is of a bootstrap over cases that draws the same cases for both, so it is far narrower than the
-    intervals of the two scores suggest.
+    The 95 % interval is a paired bootstrap over cases. It is much narrower than the intervals of the two scores.
     """
     ours, theirs = comparison.resampled
-    gain = ours[asked] - theirs[min(control, len(theirs) - 1)]  # a path that has ended keeps its last prediction
+    gain = ours[asked] - theirs[min(control, len(theirs) - 1)]  # a case that has stopped keeps its last prediction
     low, high = np.nanquantile(gain[1:], (0.025, 0.975))
     return float(gain[0]), float(low), float(high)
 
 
 def lead(comparison: Comparison) -> pd.DataFrame:
-    """How much better the first contender is than the second after each number of questions: score, low, high."""
+    """The lead of the first method over its control after each number of questions: score, low, high."""
     import pandas as pd
 
     rows = [(k, *ahead(comparison, k, k)) for k in comparison.contenders[0].curve["budget"]]

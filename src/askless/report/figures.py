@@ -1,4 +1,4 @@
-"""The report's figures, as pictures that a page can hold."""
+"""The figures of the report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["curve_figure", "frequency_figure", "path_figure", "png", "svg_uri"]
 
 
 def curve_figure(comparison: Comparison) -> Figure:
-    """Score against budget, with bands."""
+    """Score by budget, with intervals."""
     return _figure(plot_curve(comparison.curves, metric_label=comparison.metric.label, pyplot=False))
 
 
@@ -28,7 +28,7 @@ def frequency_figure(comparison: Comparison) -> Figure:
 
 
 def path_figure(comparison: Comparison, case: Case) -> Figure:
-    """What was predicted for the case after each answer."""
+    """The prediction for the case after each answer."""
     trajectory = comparison.contenders[0].trajectory
     return _figure(plot_path(trajectory, case.row, values=case.values(trajectory), pyplot=False))
 
@@ -47,7 +47,7 @@ def png(figure: Figure, dpi: int = 200) -> bytes:
 
 
 def svg_uri(figure: Figure) -> str:
-    """The figure as the address of an SVG picture that holds itself; the same figure gives the same text."""
+    """The figure as a data URI of an SVG image; equal figures give equal text."""
     file = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "askless"}):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})

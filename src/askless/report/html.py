@@ -1,4 +1,4 @@
-"""Small pieces of HTML. Whatever comes from the data goes through `text`."""
+"""Small pieces of HTML. All text from the data is escaped by `text`."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ MARKED = ' class="here"'
 
 
 def text(value: object) -> str:
-    """Any value as text that a page shows as it is."""
+    """Any value as escaped text."""
     return escape(str(value))
 
 
 def section(title: str, *parts: str, kind: str = "") -> str:
-    """A card with a heading; the parts are HTML."""
+    """A section with a heading; the parts are HTML."""
     return f'<section class="{kind}">\n<h2>{text(title)}</h2>\n' + "\n".join(parts) + "\n</section>"
 
 
 def paragraph(words: str, kind: str = "quiet") -> str:
-    """Plain words."""
+    """A paragraph of text."""
     return f'<p class="{kind}">{text(words)}</p>'
 
 
 def picture(address: str, words: str) -> str:
-    """A picture, and what it shows for those who cannot see it."""
+    """A picture with a text alternative."""
     return f'<figure><img src="{address}" alt="{text(words)}"></figure>'
 
 
 def table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), here: int = -1
 ) -> str:
-    """A table whose cells are HTML; the columns at `numbers` hold numbers, the row `here` is marked."""
+    """A table whose cells are HTML. The columns at `numbers` are right-aligned, and the row `here` is marked."""
 
     classes = {0: ' class="name"'} | dict.fromkeys(numbers, ' class="number"')
     heads = (f"<th{classes[i] if i in numbers else ''}>{text(name)}</th>" for i, name in enumerate(columns))
@@ -47,7 +47,7 @@ def table(
 
 
 def listing(facts: Mapping[str, str]) -> str:
-    """Names and what they stand for."""
+    """A description list."""
     return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(fact)}</dd>" for name, fact in facts.items()) + "</dl>"
 
 

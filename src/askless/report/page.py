@@ -1,4 +1,4 @@
-"""The whole page."""
+"""The page as a whole."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAGE = """\
 
 
 def render_report(comparison: Comparison, case: Case, facts: Mapping[str, str]) -> str:
-    """The page as text; `facts` say more about how it was made, by name."""
+    """The page as HTML; `facts` are additional entries of its last section, by name."""
     from askless import __version__
 
     parts = [

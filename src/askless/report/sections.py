@@ -1,4 +1,4 @@
-"""The parts of the page."""
+"""The sections of the page."""
 
 from __future__ import annotations
 
@@ -22,45 +22,47 @@ __all__ = ["frequency", "head", "measured", "questions", "scores", "sentence", "
 
 
 def sentence(comparison: Comparison) -> str:
-    """What was found, in one sentence without HTML."""
+    """The main result in one sentence, as plain text."""
     found = comparison.headline
     ours, theirs = (contender.name for contender in comparison.contenders[:2])
-    if not found.beyond_chance:
+    if not found.significant:
         return _not_ahead(comparison)
     if found.reached:
-        return f"The {ours} policy reaches with {_questions(found.asked)} what the {theirs} needs {found.needed} for"
-    number = found.beaten if found.beaten > found.asked else "as many"
-    return f"The {ours} policy does better with {_questions(found.asked)} than the {theirs} with {number}"
+        saving = f"{_questions(found.asked)} for a score that the {theirs} reaches with {found.needed}"
+        return f"The {ours} policy needs {saving}"
+    if found.beaten > found.asked:
+        return f"The {ours} policy is better with {_questions(found.asked)} than the {theirs} with {found.beaten}"
+    return f"With {_questions(found.asked)} each, the {ours} policy is better than the {theirs}"
 
 
 def _not_ahead(comparison: Comparison) -> str:
-    """The same where no number of questions shows a lead; the control may have one."""
+    """The result if the first method is not significantly better with any number of questions."""
     ours, theirs = (contender.name for contender in comparison.contenders[:2])
     behind = np.flatnonzero(lead(comparison)["high"].iloc[1:] < 0.0) + 1
     if len(behind):
         number = _questions(int(behind[-1]))
-        return f"Here the {ours} policy does worse with {number} than the {theirs} with as many"
-    return f"Here the {ours} policy and the {theirs} do not differ beyond chance"
+        return f"With {number} each, the {ours} policy is worse than the {theirs}"
+    return f"The {ours} policy and the {theirs} do not differ significantly"
 
 
 def head(comparison: Comparison) -> str:
-    """The title and what the data is."""
+    """The title and a description of the data."""
     data = comparison.data
     return (
         f'<header>\n<p class="mark">askless <span>· report on {text(data.name)}</span></p>\n'
         f"<h1>{text(sentence(comparison))}.</h1>\n"
         f'<p class="lead">{text(first_sentence(data.description))} Each case is asked at most {comparison.budget} of '
-        f"{len(comparison.schema)} features, and predicted from those alone.</p>\n</header>"
+        f"{len(comparison.schema)} features, and only their values are used to predict it.</p>\n</header>"
     )
 
 
 def tiles(comparison: Comparison) -> str:
-    """The headline's numbers."""
+    """The numbers of the main result."""
     found, label = comparison.headline, comparison.metric.label
     ours, theirs = (contender.name for contender in comparison.contenders[:2])
     last = comparison.contenders[0].curve.iloc[-1]
     best = (_three(last["score"]), f"{label} with {_questions(comparison.budget)}; 95% interval {_span(last)}")
-    if found.beyond_chance and (found.reached or found.beaten > found.asked):
+    if found.significant and (found.reached or found.beaten > found.asked):
         against = found.needed if found.reached else f"over {found.beaten}"
         words = f"questions for the same {label}, {ours} against {theirs}"
         cards = [(f"{found.asked} <small>instead of {against}</small>", words)]
@@ -69,7 +71,7 @@ def tiles(comparison: Comparison) -> str:
         gain = lead(comparison).iloc[found.asked]
         words = f"lead in {label} over the {theirs} with {_questions(found.asked)}; 95% interval {_span(gain)}"
         cards = [(_three(gain["score"], "+"), words), best]
-    if found.beyond_chance and not np.all(comparison.schema.prices == 1.0):
+    if found.significant and not np.all(comparison.schema.prices == 1.0):
         words = f"mean cost of these questions, {ours} against {theirs}"
         cards.append((f"{_cost(found.cost)} <small>instead of {_cost(found.control_cost)}</small>", words))
     tile = '<div class="tile{}"><b>{}</b><span>{}</span></div>'
@@ -78,7 +80,7 @@ def tiles(comparison: Comparison) -> str:
 
 
 def scores(comparison: Comparison) -> str:
-    """The curves and their table."""
+    """Scores by number of questions, as a figure and a table."""
     ours, theirs = comparison.contenders[:2]
     fewest = needed(ours.curve, theirs.curve, comparison.metric)
     ahead, found = lead(comparison), comparison.headline
@@ -93,35 +95,35 @@ def scores(comparison: Comparison) -> str:
     return section(
         "Score against the number of questions",
         paragraph(
-            f"{comparison.metric.label} on {comparison.n_test:,} cases that training did not see ({better}). "
-            "Bands and small numbers: 95% interval of a bootstrap over these cases."
+            f"{comparison.metric.label} on {comparison.n_test:,} test cases ({better}). "
+            "Bands and small numbers are 95% intervals of a bootstrap over these cases."
         ),
         picture(svg_uri(curve_figure(comparison)), f"{comparison.metric.label} against features asked"),
-        table(names, rows, numbers=range(len(names)), here=found.asked if found.beyond_chance else -1),
+        table(names, rows, numbers=range(len(names)), here=found.asked if found.significant else -1),
         paragraph(
-            f"Lead: of the {ours.name} policy over the {theirs.name}, with the interval of a paired bootstrap. Last "
-            f"column: with how many questions the {theirs.name} scores at least as well as the {ours.name} policy "
-            "does in that row, by the scores as they are, without intervals.",
+            f"The lead is that of the {ours.name} policy over the {theirs.name}, with the interval of a paired "
+            f"bootstrap. The last column is the number of questions with which the {theirs.name} scores at least as "
+            f"well as the {ours.name} policy in that row, without regard to intervals.",
             "quiet note",
         ),
     )
 
 
 def frequency(comparison: Comparison) -> str:
-    """Which features the policy asks."""
+    """How often each feature is asked."""
     first = comparison.contenders[0]
     return section(
         "What is asked",
         paragraph(
             f"The share of cases in which the {first.name} policy asks each feature within each budget. The first "
-            "question is the same for all; then the answers decide."
+            "question is the same for all cases; the answers decide the next ones."
         ),
         picture(svg_uri(frequency_figure(comparison)), "how often each feature is asked"),
     )
 
 
 def questions(comparison: Comparison) -> str:
-    """Every feature, its answers and its price."""
+    """All features with their possible answers and costs."""
     trajectory = comparison.contenders[0].trajectory
     asked = trajectory.selected(trajectory.order.shape[1]).mean(axis=0)
     rows = []
@@ -131,26 +133,28 @@ def questions(comparison: Comparison) -> str:
         share = text(percent(asked[i])) + "%"
         rows.append([text(feature.name), text(_answers(feature)), f"{feature.cost:g}", meter, share])
     columns = ("feature", "answers", "cost", "", "asked")
-    words = f"What each feature can be, its cost, and how often the {comparison.contenders[0].name} policy asks it."
+    words = (
+        f"The possible answers and the cost of each feature, and how often {comparison.contenders[0].name} asks it."
+    )
     return section("The questions", paragraph(words), table(columns, rows, numbers=(2, 4)), kind="long")
 
 
 def measured(comparison: Comparison, facts: Mapping[str, str]) -> str:
-    """How all this was come by."""
+    """How the results were obtained."""
     data = comparison.data
-    told = {
+    content = {
         "data": f"{data.name}: {data.description} Source: {data.source}. Licence: {data.licence}.",
-        "rows": f"{comparison.n_train:,} to learn from and {comparison.n_test:,} to score on, drawn at random with "
-        f"seed {comparison.seed}; the same for all. Statistics for encoding come from the training rows alone.",
+        "rows": f"{comparison.n_train:,} training and {comparison.n_test:,} test rows, drawn at random with seed "
+        f"{comparison.seed}, the same for all methods. Encoding statistics come from the training rows.",
     }
     for contender in comparison.contenders:
-        told[contender.name] = f"{contender.about}; trained in {contender.seconds:.0f} s"
-    told["fixed order"] = (
-        f"{told.get('fixed order', '')}. Its network is trained for exactly the sets that this order leads to: "
+        content[contender.name] = f"{contender.about}; trained in {contender.seconds:.0f} s"
+    content["fixed order"] = (
+        f"{content.get('fixed order', '')}. Its network is trained on the first features of this order: "
         f"{'; '.join(comparison.order[: comparison.budget])}"
     )
-    told["in all"] = f"{comparison.seconds:.0f} s for training and scoring"
-    return section("How it was measured", listing({**told, **facts}))
+    content["total time"] = f"{comparison.seconds:.0f} s for training and scoring"
+    return section("How it was measured", listing({**content, **facts}))
 
 
 def _questions(number: int) -> str:
@@ -166,7 +170,7 @@ def _span(line: pd.Series[Any]) -> str:
 
 
 def _three(number: float, sign: str = "-") -> str:
-    """A number with three decimals and a true minus; `sign` "+" shows that too."""
+    """A number with three decimals and a typographic minus; with `sign` "+" also a plus."""
     return f"{number:{sign}.3f}".replace("-", "\u2212")
 
 

@@ -1,4 +1,4 @@
-"""The section about one case: each question, its answer, and what was predicted then."""
+"""The section on one case: its questions, answers and predictions."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 __all__ = ["story"]
 
-OWN = 5  # classes with a colour of their own, where there are more than one more
+OWN = 5  # classes with a colour of their own; the others share one
 
 
 def story(comparison: Comparison, case: Case) -> str:
-    """One case from the first question to the last."""
+    """The questions, answers and predictions of one case."""
     trajectory = comparison.contenders[0].trajectory
     asked = trajectory.names(case.row)
     path = trajectory.predictions[case.row, : len(asked) + 1]  # (steps, outputs)
-    told = _Means() if comparison.data.task == "regression" else _Classes(trajectory.outputs, path)
-    items = [_step("", "before the first question", "", told.show(path[0]))]
-    for i, (name, answer) in enumerate(zip(asked, case.told, strict=True), 1):
-        items.append(_step(str(i), name, answer, told.show(path[i])))
+    predictions = _Means() if comparison.data.task == "regression" else _Classes(trajectory.outputs, path)
+    items = [_step("", "before the first question", "", predictions.show(path[0]))]
+    for i, (name, answer) in enumerate(zip(asked, case.shown, strict=True), 1):
+        items.append(_step(str(i), name, answer, predictions.show(path[i])))
     return section(
         "One case",
         paragraph(f"{case.choice}. The truth is {case.truth}."),
-        told.legend,
+        predictions.legend,
         f'<ol class="steps">{"".join(items)}</ol>',
         picture(svg_uri(path_figure(comparison, case)), "predictions after each answer"),
     )
@@ -52,7 +52,7 @@ class _Means:
 
 
 class _Classes:
-    """Probabilities as bars, in the colours that the figure of the path gives to the classes."""
+    """Probabilities as bars, in the colours of the figure."""
 
     def __init__(self, labels: tuple[Any, ...], path: np.ndarray) -> None:
         self.labels = labels
@@ -63,7 +63,7 @@ class _Classes:
         self.legend = f'<p class="legend">{"".join(keys)}</p>'
 
     def show(self, output: np.ndarray) -> str:
-        """A bar of all classes, and the most probable one in words."""
+        """A bar of all classes and the most probable class as text."""
         best = int(output.argmax())
         shares = [*enumerate(output[self.own]), (6, max(0.0, 1.0 - output[self.own].sum()))]
         bars = "".join(f'<i class="k{i}" style="width:{100 * share:.2f}%"></i>' for i, share in shares)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from askless.exceptions import ParameterError, TableError
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ def parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise TableError("Parquet files need pyarrow: pip install 'askless[parquet]'") from None
+        raise TableError("not_supported", "Parquet files need pyarrow: pip install pyarrow") from None
     return pyarrow.parquet
 
 
@@ -76,7 +76,14 @@ class ParquetTable:
         """The table of some rows, given in increasing order."""
         rows = np.asarray(rows)
         if len(rows) and (rows[0] < 0 or rows[-1] >= len(self) or (np.diff(rows) <= 0).any()):
-            raise ParameterError(f"rows of a ParquetTable must increase, from 0 to {len(self) - 1} at most")
+            last = len(self) - 1
+            raise ParameterError(
+                "out_of_range",
+                f"rows of a ParquetTable must increase, and be between 0 and {last}",
+                name="rows",
+                low=0,
+                high=last,
+            )
         return self._like(self.column_names, rows if self._rows is None else self._rows[rows])
 
     def _like(self, columns: Sequence[str], rows: np.ndarray | None) -> ParquetTable:
@@ -159,13 +166,21 @@ class ParquetTable:
 
     @cached_property
     def _file(self) -> Any:
+        module = parquet()
         try:
-            file = parquet().ParquetFile(self.path, buffer_size=1 << 16)  # or a row group's bytes are all in memory
+            file = module.ParquetFile(self.path, buffer_size=1 << 16)  # or a row group's bytes are all in memory
         except ValueError as error:  # pyarrow's ArrowInvalid
-            raise TableError(f"{self.path} is not a Parquet file that can be read: {error}") from None
+            raise TableError(
+                "unreadable_file", f"{self.path} is not a readable Parquet file: {error}", path=self.path
+            ) from None
         twice = [name for name, times in Counter(file.schema_arrow.names).items() if times > 1]
         if twice:
-            raise TableError(f"{self.path}: several columns have the same name: {listed(twice)}")
+            raise TableError(
+                "duplicate_name",
+                f"{self.path}: several columns have the same name: {listed(twice)}",
+                path=self.path,
+                name=twice[0],
+            )
         return file
 
     @cached_property
@@ -184,17 +199,28 @@ class ParquetTable:
         have = set(self._names)
         for name in names:
             if name not in have:
-                raise TableError(f"{self.path} has no column {name!r}{did_you_mean(str(name), self._names)}")
+                raise TableError(
+                    "missing_column",
+                    f"{self.path} has no column {name!r}{did_you_mean(name, self._names)}",
+                    path=self.path,
+                    column=name,
+                    nearest=nearest(name, self._names),
+                )
 
     def _check_own(self, columns: tuple[str, ...]) -> None:
         """An error where a column is named twice, or a category is none of the columns."""
         have = set(columns)
         if len(have) < len(columns):
             twice = next(name for name in columns if columns.count(name) > 1)
-            raise TableError(f"the column {twice!r} is named twice")
+            raise TableError("duplicate_name", f"the column {twice!r} is named twice", name=twice)
         for name in self.categories:
             if name not in have:
-                raise TableError(f"{name!r} of the categories is none of the columns")
+                raise TableError(
+                    "missing_column",
+                    f"categories: there is no column {name!r}{did_you_mean(name, columns)}",
+                    column=name,
+                    nearest=nearest(name, columns),
+                )
 
     def __repr__(self) -> str:
         return f"ParquetTable({self.path!r}, {len(self):,} rows, {len(self.column_names)} columns)"

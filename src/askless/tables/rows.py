@@ -41,9 +41,9 @@ def without_stored_index(frame: Any) -> Any:
 
 
 def check_row_labels(table: Any, other: Any, name: str) -> None:
-    """Refuse what has the table's pandas labels in another order: rows go by position, and would be mixed up.
+    """Raise if `other` has the table's pandas row labels in another order: rows are matched by position.
 
-    Other labels, and those that occur twice, say nothing about which rows belong together.
+    Different labels, and labels that occur twice, say nothing about which rows belong together.
     """
     labels, others = _row_labels(table), _row_labels(other)
     if labels is None or others is None or len(labels) != len(others) or labels.equals(others):
@@ -51,8 +51,10 @@ def check_row_labels(table: Any, other: Any, name: str) -> None:
     if labels.is_unique and others.is_unique and (others.get_indexer(labels) >= 0).all():
         by_position = f"{name}.set_axis(X.index)" if hasattr(other, "columns") else f"{name}.to_numpy()"
         raise TableError(
-            f"the rows of {name} have the labels of X's in another order; they must be in the same: give "
-            f"{name}.loc[X.index], or {by_position} if they belong together by position"
+            "row_labels_differ",
+            f"{name} has the row labels of X in another order; pass {name}.loc[X.index], or {by_position} if the "
+            "rows belong together by position",
+            name=name,
         )
 
 

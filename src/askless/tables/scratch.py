@@ -30,7 +30,10 @@ class Scratch:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         if folder is not None and not os.path.isdir(folder):
-            raise ParameterError(f"scratch is {os.fspath(folder)!r}, which is not a folder")
+            path = os.fspath(folder)
+            raise ParameterError(
+                "file_not_found", f"scratch: {path!r} is not an existing folder", name="scratch", path=path
+            )
         self.folder = folder
 
     @property

@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from askless.exceptions import CheckpointError
+from askless.exceptions import CheckpointError, TrainingError
 from askless.files import remove_leftovers, write_atomic
 
 __all__ = ["Checkpoint", "Snapshot", "finished"]
@@ -77,12 +77,20 @@ class Checkpoint:
             self._around = f"{key}/"
             try:
                 result = compute()
+            except TrainingError:  # a method that tries several goes on with the next
+                self._end_stage(key)
+                raise
             finally:
                 self._around = around
-            self._finished = {k: kept for k, kept in self._finished.items() if not k.startswith(f"{key}/")}
-            self._finished[key] = result
-            self._write(None)
+            self._end_stage(key, result)
         return self._finished[key]
+
+    def _end_stage(self, key: str, result: Result | None = None) -> None:
+        """Forget the snapshot and the stages within, and keep the result if there is one."""
+        self._finished = {k: kept for k, kept in (self._finished or {}).items() if not k.startswith(f"{key}/")}
+        if result is not None:
+            self._finished[key] = result
+        self._write(None)
 
     def _write(self, snapshot: Snapshot | None) -> int:
         """Replace the file; returns its size in bytes."""
