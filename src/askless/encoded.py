@@ -9,7 +9,7 @@ import numpy as np
 
 from askless.core import Cases, Grid, Reference
 from askless.encoding import Encoder, ImageEncoder, TableEncoder
-from askless.tables import ParquetTable, Scratch, row_chunks, take_rows
+from askless.tables import ParquetTable, row_chunks, take_rows
 
 __all__ = ["SAMPLE", "encode_rows", "learn_encoder", "reference_sample", "rows_at_once"]
 
@@ -51,29 +51,15 @@ def rows_at_once(encoder: Encoder) -> int:
     return max(1, min(ROWS_AT_ONCE, VALUES_AT_ONCE // encoder.schema.n_columns))
 
 
-def encode_rows(
-    encoder: Encoder, table: Any, rows: np.ndarray, scratch: Scratch, seed: int
-) -> tuple[Cases, np.ndarray]:
-    """The given rows (increasing) as the encoder sees them, and the rows in the order in which they stand there.
-
-    In memory that order is the same. On disk it is a random one, so that any run of consecutive rows is a random
-    batch: the table is read from front to back, each row is put at the end of a random block, and the blocks, which
-    fit in memory, are shuffled one by one.
-    """
+def encode_rows(encoder: Encoder, table: Any, rows: np.ndarray) -> Cases:
+    """The given rows (increasing) as the encoder sees them, encoded some at a time."""
     n, schema = len(rows), encoder.schema
-    x = scratch.empty((n, schema.n_columns), np.float32)
-    present = scratch.empty((n, len(schema)), np.bool_)
-    size = rows_at_once(encoder)
-    rng = np.random.default_rng(seed)
-    blocks = _Blocks(n, size, rng) if scratch.on_disk else None
-    for run, part in row_chunks(table, size, None if n == len(table) else rows):
+    x, present = np.empty((n, schema.n_columns), np.float32), np.empty((n, len(schema)), np.bool_)
+    for run, part in row_chunks(table, rows_at_once(encoder), None if n == len(table) else rows):
         numbers: Any = rows[run]
         cases = encoder.transform(part, numbers)
-        places: Any = run if blocks is None else blocks.places[run]
-        x[places], present[places] = cases.x, cases.present
-    if blocks is None:
-        return Cases(x, present), rows
-    return Cases(x, present), rows[blocks.shuffle(x, present, rng)]
+        x[run], present[run] = cases.x, cases.present
+    return Cases(x, present)
 
 
 def reference_sample(cases: Cases, y: np.ndarray, task: str, n: int, seed: int) -> Reference | None:
@@ -88,26 +74,6 @@ def reference_sample(cases: Cases, y: np.ndarray, task: str, n: int, seed: int) 
             own = order[y[order] == code]
             place[own] = np.arange(len(own))
         order = order[np.argsort(place[order], kind="stable")]
-    rows = np.sort(order[:n])  # front to back: they may be on disk
-    back = np.argsort(np.argsort(order[:n]))
+    rows = order[:n]
     labels = y[rows].astype(np.int64 if task == "classification" else np.float64)
-    return Reference(np.array(cases.x[rows])[back], np.array(cases.present[rows])[back], labels[back])
-
-
-class _Blocks:
-    """Rows dealt to random blocks."""
-
-    def __init__(self, n: int, size: int, rng: np.random.Generator) -> None:
-        block = rng.integers(-(-n // size), size=n, dtype=np.uint32)  # (n,) the block of each row
-        self._order = np.argsort(block, kind="stable")  # (n,) the row at each place
-        self._ends = np.cumsum(np.bincount(block))
-        self.places = np.empty_like(self._order)  # (n,) the place of each row
-        self.places[self._order] = np.arange(n)
-
-    def shuffle(self, x: np.ndarray, present: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Shuffle what stands in each block; returns the row that each place has then (n,)."""
-        for start, end in zip([0, *self._ends], self._ends, strict=False):
-            drawn = start + rng.permutation(end - start)
-            for array in (x, present, self._order):
-                array[start:end] = array[drawn]
-        return self._order
+    return Reference(cases.x[rows], cases.present[rows], labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -19,7 +20,7 @@ from askless.core.numbers import is_whole
 from askless.core.precedence import checked_precedence
 from askless.core.stopping import as_rules, check_rules
 from askless.encoded import encode_rows, learn_encoder, reference_sample
-from askless.exceptions import ModelFileError, ParameterError, TableError
+from askless.exceptions import AsklessWarning, ModelFileError, ParameterError, TableError
 from askless.fitted import FittedModel, checked_budget
 from askless.hints import listed
 from askless.images import image_grid
@@ -38,7 +39,7 @@ from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
 from askless.persistence import read_model, write_model
 from askless.remarks import warn_of_data, warn_of_target
-from askless.tables import Scratch, check_row_labels, holdout, take_rows
+from askless.tables import check_row_labels, from_dask, holdout, sample_rows, take_rows
 
 __all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor", "load"]
 
@@ -64,6 +65,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         reference_rows: int = 0,
         device: str = "cpu",
         n_threads: int | None = 1,
+        max_rows: int | None = 1_000_000,
     ) -> None:
         self.max_features = max_features
         self.method = method
@@ -79,6 +81,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         self.reference_rows = reference_rows
         self.device = device
         self.n_threads = n_threads
+        self.max_rows = max_rows
 
     # Learning
 
@@ -89,7 +92,6 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         *,
         validation: tuple[Any, Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
-        scratch: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the model to a table and its labels.
 
@@ -99,22 +101,32 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : a pandas or polars DataFrame, a pyarrow table, a 2-D array (possibly memory-mapped), or an
-            `askless.tables.ParquetTable`, with one row per case. Missing values and categories are supported.
+            `askless.tables.ParquetTable`, or a Dask DataFrame, with one row per case. Missing values and categories are supported.
         y : class labels of any type, or numbers for a regression.
         validation : a pair (X, y) on which training chooses the best weights. None holds out some of the rows.
         checkpoint : a file for the progress of training. If the process dies, the same call continues from the file
             and returns the same model. Delete the file after saving the model.
-        scratch : a folder for temporary files that hold the encoded rows instead of memory; see
-            docs/large_tables.md.
         """
         method = self._check_parameters()
         self.__dict__.pop("model_", None)  # if this fit fails, the model of an earlier fit must not remain
+        seed = seed_of(self.random_state)
+        X, y, n_rows = from_dask(X, y, self.max_rows, seed)
         X = checked_table(self, X)
         grid = self._image_grid()
         target = getattr(y, "name", None)
         y = self._encode_target(y, X)
-        seed, room = seed_of(self.random_state), Scratch(scratch)
-        rows, proof = held_for_proof(as_rules(self.stopping), y, seed)
+        sample = sample_rows(len(y), self.max_rows, seed)
+        if len(sample) < n_rows:
+            warnings.warn(
+                AsklessWarning(
+                    "sampled_rows",
+                    f"training uses a random sample of {len(sample):,} of {n_rows:,} rows; change it with max_rows",
+                    rows=n_rows,
+                    used=len(sample),
+                ),
+                stacklevel=2,
+            )
+        rows, proof = (sample[part] for part in held_for_proof(as_rules(self.stopping), y[sample], seed))
         if validation is None:
             kept, held = holdout(y[rows], self.validation_fraction, self._task == "classification", seed)
             X_valid, y_valid, rows, held = X, y, rows[kept], rows[held]
@@ -137,10 +149,10 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         prices = cost_model(None, encoder.schema, costs)
         precedence = Precedence.of(self.precedence, encoder.schema)
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))
-        train, rows = encode_rows(encoder, X, rows, room, seed)
-        valid, held = encode_rows(encoder, X_valid, held, room, seed)
+        train = encode_rows(encoder, X, rows)
+        valid = encode_rows(encoder, X_valid, held)
         if len(proof):
-            encode_rows(encoder, X, proof, room, seed)  # raises for bad cells now, not after training
+            encode_rows(encoder, X, proof)  # raises for bad cells now, not after training
         classes = np.asarray(getattr(self, "classes_", ())).tolist()
         warn_of_telling_gaps(encoder, train, y[rows], valid, y_valid[held], classes)
         from askless.training import Problem, progress_bar
@@ -211,7 +223,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
                 low=0,
             )
         checked_precedence(self.precedence)
-        check_settings(RUNNING, {"device": self.device, "n_threads": self.n_threads})
+        running = ("device", "n_threads", "max_rows")
+        check_settings(RUNNING, {name: getattr(self, name) for name in running})
         method = find_method(self.method).check()
         stored = self.reference_rows > 0
         check_rules(as_rules(self.stopping), self._task, stored=stored, informative=method.informative)
@@ -221,7 +234,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         """Set parameters, also those of the method (`method__epochs=5`) if it is given by name."""
         if isinstance(self.method, str) and any(name.startswith("method__") for name in params):
             self.method = find_method(self.method)
-        return super().set_params(**params)  # type: ignore[no-any-return]
+        return super().set_params(**params)
 
     def _image_grid(self) -> Grid | None:
         """How images are cut into patches, or None for a table."""
@@ -332,6 +345,8 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     device : where convolutional networks are trained: "cpu", "cuda", "mps", or "auto" for a GPU if torch finds one.
     n_threads : threads of torch in training. None uses as many as torch does by default. More than one is faster for
         large dense networks only.
+    max_rows : the number of rows that training reads. A larger table is sampled at random, with a warning; None reads
+        all rows. Training visits at most 131,072 partial records in an epoch, so more rows add little.
 
     Attributes
     ----------

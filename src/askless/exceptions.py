@@ -115,6 +115,7 @@ CODES = {
     "numbers_as_categories": "A column of numbers with units, or of months, is read as categories.",
     "missing_as_class": "A class has a name that means missing, such as 'NA'.",
     "informative_missingness": "Which values are missing predicts the label.",
+    "sampled_rows": "The table is large; training uses a random sample of its rows.",
     "constant_target": "All numbers of a regression target are equal.",
     "row_numbers": "A column numbers the rows.",
     "constant_column": "A column has one value only.",

@@ -38,7 +38,7 @@ examples:
   askless fit data.csv --target y --drop id --budget 5 -o m.askless
   askless fit triage.csv --target destination --groups triage.groups.json --costs triage.costs.json -o m.askless
   askless fit data.csv --target y --features features.json -o m.askless
-  askless fit large.parquet --target y --scratch /tmp -o m.askless
+  askless fit large.parquet --target y --max-rows 200000 -o m.askless
 
 JSON files:
   --groups      {"blood pressure": ["systolic", "diastolic"]}
@@ -100,8 +100,8 @@ def add(commands: Commands) -> None:
         "models")  # fmt: skip
     add("--checkpoint", metavar="FILE", help="file for the progress, deleted at the end (default: the model's name "
         "with .part added)")  # fmt: skip
-    add("--scratch", metavar="DIR", help="folder for temporary files, for tables larger than memory (default: keep "
-        "all in memory)")  # fmt: skip
+    add("--max-rows", type=int, default=1_000_000, metavar="N", help="train on at most N random rows of a larger table "
+        "(default: %(default)s)")  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -150,9 +150,6 @@ def run(args: argparse.Namespace) -> None:
     if not args.force:
         check_new(output)
     checkpoint = check_checkpoint(args.checkpoint, output)
-    if args.scratch is not None and not os.path.isdir(args.scratch):
-        message = f"--scratch: there is no folder {args.scratch}"
-        raise UsageError("file_not_found", message, option="--scratch", path=args.scratch)
     console, clock = make_console(), Clock()
     job = _prepare(args)
     train, test = _split(job, args)
@@ -162,7 +159,7 @@ def run(args: argparse.Namespace) -> None:
     _report_remarks(job, args)
     clock.stop("reading")
     named = pd.Series(train.y, name=args.target)  # the model stores the name of its target
-    fit_or_resume(job.estimator, train.X, named, checkpoint, validation=validation, scratch=args.scratch)
+    fit_or_resume(job.estimator, train.X, named, checkpoint, validation=validation)
     _store_settings(job, args)
     job.estimator.save(output)
     remove(checkpoint)
@@ -221,6 +218,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     options = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
     estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **options)
+    estimator.set_params(max_rows=args.max_rows)
     with errors_of(args.data, "--category COL reads a column as categories", "--drop COL leaves it out"):
         schema = _check_whole(X, rows, groups, costs, precedence, args.seed)
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
@@ -275,7 +273,7 @@ def _read(args: argparse.Namespace, path: str) -> tuple[pd.DataFrame | ParquetTa
     check_columns(args.category, source.names, "--category", path)
     if not set(source.names) - {args.target, *args.drop}:
         raise UsageError("missing_column", f"{path} has no columns besides the target", path=path)
-    if args.scratch is not None and isinstance(source, ParquetFile):
+    if isinstance(source, ParquetFile) and len(source.table()) > args.max_rows:
         return _left_in_file(args, source)
     return _in_memory(args, source)
 

@@ -213,6 +213,7 @@ NETWORK: Limits = {
 RUNNING: Limits = {
     "device": Choice(("cpu", "cuda", "mps", "auto")),
     "n_threads": Number(1, whole=True, or_none=True),
+    "max_rows": Number(2, whole=True, or_none=True),
 }
 """Where and how an estimator trains."""
 

@@ -1,4 +1,4 @@
-"""Rows of frames, arrays and Parquet files, some at a time; rows held out; room for large arrays."""
+"""Rows of frames, arrays and Parquet files, some at a time; rows held out; random samples."""
 
 from askless.tables.parquet import ParquetTable
 from askless.tables.rows import (
@@ -9,17 +9,18 @@ from askless.tables.rows import (
     take_rows,
     without_stored_index,
 )
-from askless.tables.scratch import Scratch
+from askless.tables.sample import from_dask, sample_rows
 from askless.tables.split import holdout
 
 __all__ = [
     "ParquetTable",
-    "Scratch",
     "check_row_labels",
     "column_names",
+    "from_dask",
     "holdout",
     "is_frame",
     "row_chunks",
+    "sample_rows",
     "take_rows",
     "without_stored_index",
 ]

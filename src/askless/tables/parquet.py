@@ -41,7 +41,7 @@ class ParquetTable:
     categories : columns of numbers that are codes: they are read as categories.
 
     >>> table = ParquetTable("cases.parquet")                                        # doctest: +SKIP
-    >>> model.fit(table.drop("label"), table.column("label"), scratch="/tmp")        # doctest: +SKIP
+    >>> model.fit(table.drop("label"), table.column("label"))        # doctest: +SKIP
     """
 
     def __init__(
