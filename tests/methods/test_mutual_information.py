@@ -8,18 +8,28 @@ from sklearn.metrics import mutual_info_score
 
 from askless import DynamicClassifier
 from askless.core import Cases, Feature, Part, Schema
+from askless.exceptions import ParameterError
 from askless.methods import MutualInformation
 from askless.methods.mutual_information import equal_frequency_bins, estimated_information
 from askless.theory import decision_tree, gaussian_chain, noisy_tests, noisy_xor, panels
-from askless.training import Problem
-from askless.training import Progress
+from askless.training import Problem, Progress
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, missing="skip"):
     present = np.ones((len(x), len(schema)), dtype=bool) if present is None else present
     cases = Cases(np.where(present[:, schema.column_feature], x, 0).astype(np.float32), present)
     n_classes = int(y.max()) + 1 if task == "classification" else 0
-    return Problem(schema, cases, y, cases[:50], y[:50], task, n_classes, 2, missing)
+    return Problem(
+        schema=schema,
+        train=cases,
+        y_train=y,
+        valid=cases[:50],
+        y_valid=y[:50],
+        task=task,
+        n_classes=n_classes,
+        max_features=2,
+        missing=missing,
+    )
 
 
 def scores(problem, **settings):
@@ -174,8 +184,10 @@ def test_asks_in_that_order():
 
 
 def test_bins_are_checked():
-    with pytest.raises(ValueError, match="bins is 1; it must be an integer from 2 to 1000"):
+    with pytest.raises(ParameterError) as error:
         MutualInformation(bins=1).fit(None, seed=0, progress=Progress())
+    assert error.value.code == "out_of_range"
+    assert error.value.fields["name"] == "bins"
 
 
 def test_a_feature_that_is_nearly_always_missing_does_not_win_by_chance():

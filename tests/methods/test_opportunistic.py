@@ -6,6 +6,7 @@ import torch
 
 from askless import DynamicClassifier, DynamicRegressor
 from askless.datasets import load_dataset
+from askless.exceptions import ParameterError
 from askless.methods import Opportunistic, Random
 from askless.methods.opportunistic import (
     MOST_BYTES,
@@ -117,7 +118,7 @@ def test_experiences_are_collected_with_dropout_in_the_reward_alone(make_problem
     assert len(kept) == 3 * 3 * 2  # passes, and hidden layers
     assert len(drawn) == len(kept) + 3 * 2  # of the Q-network
     held = learner.replay.at(torch.arange(3 * STREAMS))
-    known = (held.asked * learner.rows.present[held.row]).any(dim=1)
+    known = (held.asked.bool() & learner.rows.present[held.row]).any(dim=1)
     answered = learner.rows.present[held.row, held.pick]
     assert 0 < int((known & ~answered).sum())
     assert float(held.reward[known & ~answered].max()) < 1e-12
@@ -347,5 +348,7 @@ def test_a_regression_learns():
 )
 def test_settings_out_of_their_limits_are_refused(setting):
     data = load_dataset("exact_decision_tree", n=100, random_state=1)
-    with pytest.raises(ValueError, match=next(iter(setting))):
+    with pytest.raises(ParameterError) as error:
         DynamicClassifier(2, Opportunistic(**setting)).fit(data.frame, data.target)
+    assert error.value.code == "out_of_range"
+    assert error.value.fields["name"] == next(iter(setting))
