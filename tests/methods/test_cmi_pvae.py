@@ -1,5 +1,7 @@
 """The partial autoencoder's training: its loss against a literal one, its validation against the exported network."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -150,11 +152,19 @@ class Kill(Progress):
             raise Killed
 
 
-@pytest.mark.parametrize("at", [("autoencoder", 2), ("predictor", 3)])
-def test_a_fit_that_was_killed_goes_on(make_problem, tmp_path, at):
+@pytest.fixture
+def problem(make_problem):
+    """In single precision, as in use."""
     problem = make_problem((1, 3, 2), n=60, gaps=True)
-    for cases in (problem.train, problem.valid):
-        object.__setattr__(cases, "x", cases.x.astype(np.float32))
+    return replace(problem, **{part: _single(getattr(problem, part)) for part in ("train", "valid")})
+
+
+def _single(cases):
+    return replace(cases, x=cases.x.astype(np.float32))
+
+
+@pytest.mark.parametrize("at", [("autoencoder", 2), ("predictor", 3)])
+def test_a_fit_that_was_killed_goes_on(problem, tmp_path, at):
     method, file = (
         CmiPvae(epochs=4, vae_epochs=4, hidden=(8,), vae_hidden=(8,), batch_size=16),
         tmp_path / "checkpoint",
@@ -166,6 +176,22 @@ def test_a_fit_that_was_killed_goes_on(make_problem, tmp_path, at):
     assert resumed.history == undisturbed.history
     expected = undisturbed.policy.arrays()
     assert all(np.array_equal(array, expected[name]) for name, array in resumed.policy.arrays().items())
+
+
+def test_settings_reach_the_autoencoder_and_the_predictor(problem):
+    method = CmiPvae(latent=5, samples=9, atoms=4, vae_hidden=(8, 6), vae_epochs=3, epochs=2, hidden=(7,))
+    fitted = method.fit(problem, seed=0, progress=Progress())
+    policy = fitted.policy
+    assert policy.vae.noise.shape == (9, 5)
+    assert [len(bias) for bias in policy.vae.biases[:-1]] == [8, 6]
+    assert [len(bias) for bias in policy.vae.encoder.biases] == [8, 6, 10]
+    assert policy.book.counts.tolist() == [4, 4, 4]
+    assert len(policy.network.biases[0]) == 7
+    assert [row["phase"] for row in fitted.history] == ["autoencoder"] * 3 + ["predictor"] * 2
+    assert policy.vae.jitter.all()
+    means = method.set_params(answers="mean").fit(problem, seed=0, progress=Progress()).policy
+    assert not means.vae.jitter.any()
+    assert np.array_equal(means.vae.noise, policy.vae.noise)
 
 
 # Answers that stand for others

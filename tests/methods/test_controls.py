@@ -84,6 +84,7 @@ def test_mixed_sets_are_a_mixture():
 
 # The oracle
 
+
 @pytest.mark.parametrize(("task", "kind"), [("classification", DynamicClassifier), ("regression", DynamicRegressor)])
 def test_the_oracle_is_fitted_and_saved_but_refused(task, kind, tmp_path):
     X, y = example_table(task)

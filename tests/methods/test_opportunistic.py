@@ -120,7 +120,7 @@ def test_experiences_are_collected_with_dropout_in_the_reward_alone(make_problem
     held = learner.replay.at(torch.arange(3 * STREAMS))
     known = (held.asked.bool() & learner.rows.present[held.row]).any(dim=1)
     answered = learner.rows.present[held.row, held.pick]
-    assert 0 < int((known & ~answered).sum())
+    assert (known & ~answered).any()
     assert float(held.reward[known & ~answered].max()) < 1e-12
     assert (held.reward[known & answered] > 1e-6).all()
 
@@ -324,6 +324,24 @@ def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path, monkeypatch):
     for mine, theirs in ((whole.policy, resumed.policy), (whole.predictor, resumed.predictor)):
         for name, array in mine.arrays().items():
             np.testing.assert_array_equal(array, theirs.arrays()[name])
+
+
+def test_settings_reach_the_phases():
+    data = load_dataset("exact_decision_tree", n=200, random_state=1)
+
+    def fit(**settings):
+        estimator = DynamicClassifier(2, Opportunistic(**QUICK | settings)).fit(data.frame, data.target)
+        parts = estimator.model_.policy, estimator.model_.predictor
+        return estimator.history_, [part.network.value_weight for part in parts]
+
+    history, trunks = fit(shared=True, pretrain_epochs=2, exploration=(0.8, 0.2))
+    rows = {name: [row for row in history if row["phase"] == name] for name in ("pretraining", "values")}
+    assert [len(part) for part in rows.values()] == [2, 3]
+    assert "temperature" not in rows["pretraining"][0]
+    assert rows["values"][-1]["temperature"] == pytest.approx(0.2)
+    assert rows["values"][0]["temperature"] == pytest.approx(0.8 * 0.25 ** (1 / 3 / 0.8), rel=0.01)
+    assert np.array_equal(*trunks)
+    assert not np.array_equal(*fit(shared=False)[1])
 
 
 def test_it_beats_a_random_order():

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from askless.methods.base import Fitted
 from askless.methods.static import Order, StaticMethod, ranked
-
-if TYPE_CHECKING:
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import Checkpoint, Problem, Progress, full_sets, mixed_sets
 
 __all__ = ["AllFeatures"]
 
@@ -38,7 +35,5 @@ class AllFeatures(StaticMethod):
         return replace(fitted, max_features=everything.max_features)
 
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
-        from askless.training import full_sets, mixed_sets
-
         policy, prefixes, history = ranked(-np.arange(len(problem.schema), dtype=np.float64), problem, [])
         return Order(policy, mixed_sets(prefixes, full_sets, COMPLETE), history)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
 from askless.methods.representatives import answer_book, answered
 from askless.methods.settings import DENSE, Number
 from askless.models import MarginalPolicy
-
-if TYPE_CHECKING:
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import (
+    Checkpoint,
+    Problem,
+    Progress,
+    calibrated,
+    exported_predictor,
+    fit_threads,
+    train_predictor,
+    training_summary,
+    uniform_sets,
+)
 
 __all__ = ["CmiMarginal"]
 
@@ -45,15 +52,6 @@ class CmiMarginal(NetMethod):
         return True
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        from askless.training import (
-            calibrated,
-            exported_predictor,
-            one_thread,
-            train_predictor,
-            training_summary,
-            uniform_sets,
-        )
-
         module, history = train_predictor(
             problem,
             uniform_sets(problem.max_features),
@@ -64,6 +62,6 @@ class CmiMarginal(NetMethod):
         )
         predictor = exported_predictor(module, problem)
         scale = predictor.scale if problem.task == "regression" else None
-        with one_thread():
+        with fit_threads(problem.n_threads):
             policy = MarginalPolicy(predictor.dense, answer_book(problem, self.atoms), answered(problem), scale)
         return Fitted(policy, calibrated(predictor, policy, problem), history, training_summary(history))

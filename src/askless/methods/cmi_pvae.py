@@ -111,8 +111,8 @@ class CmiPvae(NetMethod):
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         first, second = progress.parts([self.work(problem) - 1.0, 1.0])
-        book, numeric = answer_book(problem, self.atoms), many_valued(problem, self.atoms)
         with fit_threads(problem.n_threads), seeded(seed):
+            book, numeric = answer_book(problem, self.atoms), many_valued(problem, self.atoms)
             vae, history = self._train_vae(problem, book, numeric, seed, first, checkpoint)
             module, trained = train_predictor(
                 problem,

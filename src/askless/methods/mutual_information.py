@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from askless.core import Feature
 from askless.methods.columns import telling_columns
 from askless.methods.settings import NETWORK, Flag, Number
 from askless.methods.static import RankingMethod
-
-if TYPE_CHECKING:
-    from askless.core import Feature
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import Checkpoint, Problem, Progress, gain_per_price, some_rows, static_rates
 
 __all__ = ["MutualInformation", "equal_frequency_bins", "estimated_information"]
 
@@ -52,8 +50,6 @@ class MutualInformation(RankingMethod):
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        from askless.training import gain_per_price, some_rows, static_rates
-
         n = len(problem.y_train)
         rows = slice(None) if n <= ROWS else some_rows(n, ROWS)
         x, present, y = (part[rows] for part in (problem.train.x, problem.train.present, problem.y_train))
