@@ -1,4 +1,4 @@
-"""Asking everything: the ceiling."""
+"""Asking everything: the upper limit of what answers are worth."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ COMPLETE = 0.75  # share of the training sets that hold everything
 class AllFeatures(StaticMethod):
     """Asks for everything, in the table's order, whatever the budget: what the answers are worth together.
 
-    The ceiling of every figure, after which a method's loss is read; no paper of its own. The last prediction is what
-    counts. Those on the way are made from the first features of the table, and are worth what that order is worth.
+    The upper limit that other methods are compared with. Only the last prediction counts: those before it are made
+    from the first features of the table.
 
     Parameters
     ----------

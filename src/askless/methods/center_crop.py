@@ -18,7 +18,7 @@ class CenterCrop(StaticMethod):
     """Asks for the patches of an image from its centre outwards: what a photographer's eye is worth.
 
     A control of Covert et al. (2023) for images, whose subject is mostly in the middle. Patches go by the distance of
-    their centre from the image's centre; of those that are as far the upper comes first, then the left.
+    their centre from the image's centre. Of equally distant ones the upper comes first, then the left.
 
     Parameters
     ----------

@@ -29,11 +29,11 @@ class CmiMarginal(NetMethod):
     """Asks for what would change the prediction most, over answers as frequent as in the training table.
 
     The second version of the CMI estimation in Covert et al., "Learning to Maximize Mutual Information for Dynamic
-    Feature Selection" (2023), after EDDI (Ma et al. 2019), without a generative model: each feature's answers are
-    imagined from p(x_i), whatever is known, and the feature is scored by how far the predictions are from their mean.
-    That is right where features are independent of one another. Where they are not, a question whose answer can be
-    foreseen looks better than it is. Choose it when features have little to do with one another, or to see what
-    foreseeing answers is worth.
+    Feature Selection" (2023), after EDDI (Ma et al. 2019). It needs no generative model: each feature's answers are
+    imagined from p(x_i), whatever is known. The feature's score is how far the predictions are from their mean. That
+    is right for independent features. If features depend on one another, a question whose answer can be foreseen
+    looks better than it is. Choose it when features have little to do with one another, or to see what foreseeing
+    answers is worth.
 
     Parameters
     ----------

@@ -219,7 +219,7 @@ class VaeModule(nn.Module):
 
 
 class Targets(NamedTuple):
-    """What the decoder should say of some rows."""
+    """The features of some rows, in the decoder's terms."""
 
     numbers: Tensor  # (n, numbers) the first column of each
     labels: Tensor  # (n, choices) which of its answers each other feature has
@@ -234,8 +234,8 @@ class VaeLearner(SubsetLearner):
 
     The loss has two parts. For the features in the set it is the bound of Ma et al. (2019). That makes the encoder
     approach the distribution of the latent variables given the set: the prior where nothing is known, a narrow one
-    where much is. The other features have to be likely one by one in the mixture of several draws, since that is what
-    answers are imagined from. With the bound alone, weak relations between features are not worth the divergence.
+    where much is. Each other feature has to be likely in the mixture of the draws, since answers are imagined from
+    such mixtures. With the bound alone, weak relations between features are not worth the divergence.
     """
 
     def __init__(

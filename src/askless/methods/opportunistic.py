@@ -150,6 +150,7 @@ class OpportunisticLearner(Learner):
         self.streams = Streams(self.rows, problem.max_features, STREAMS)
         self.replay = Replay(replay_size(n_features, most), n_features, self.rows.x.dtype)
         self.target = copy.deepcopy(module.policy)  # with hidden layers of its own
+        self._followed = list(zip(self.target.parameters(), module.policy.parameters(), strict=True))
         self.done = torch.zeros((), dtype=torch.int64)  # updates
 
     def begin(self) -> None:
@@ -203,7 +204,7 @@ class OpportunisticLearner(Learner):
 
     @torch.no_grad()
     def _move_target(self, rate: float) -> None:
-        for mine, theirs in zip(self.target.parameters(), self.module.policy.parameters(), strict=True):
+        for mine, theirs in self._followed:
             mine.lerp_(theirs, rate)
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
