@@ -31,6 +31,7 @@ def make_problem():
         def target(count):
             return rng.integers(0, 3, count) if task == "classification" else rng.normal(size=count)
 
+        n_classes = 3 if task == "classification" else 0
         return Problem(
             schema=schema,
             train=cases(n),
@@ -38,7 +39,7 @@ def make_problem():
             valid=cases(7),
             y_valid=target(7),
             task=task,
-            n_classes=3 if task == "classification" else 0,
+            n_classes=n_classes,
             max_features=max_features,
             missing=missing,
         )
@@ -48,8 +49,9 @@ def make_problem():
 
 @pytest.fixture
 def make_module():
-    def make(problem, shared=False):
+    def make(problem, shared=False, dropout=0.0):
         with seeded(1):
-            return mlp_pair(problem.column_feature, problem.n_outputs, (16, 8), shared=shared).double()
+            pair = mlp_pair(problem.column_feature, problem.n_outputs, (16, 8), shared=shared, dropout=dropout)
+        return pair.double()
 
     return make

@@ -19,7 +19,7 @@ from askless.methods.opportunistic import (
     rewards,
     states_of,
 )
-from askless.networks import UnitDropout, mlp_pair
+from askless.networks import UnitDropout
 from askless.training import States, seeded
 
 WIDTHS = (1, 3, 2, 1)
@@ -90,11 +90,9 @@ def test_the_reward_of_a_regression_is_how_far_the_mean_moves(make_problem):
 
 
 @torch.no_grad()
-def test_beliefs_average_probabilities_over_what_is_dropped(make_problem):
+def test_beliefs_average_probabilities_over_what_is_dropped(make_problem, make_module):
     problem = make_problem(WIDTHS)
-    rows = problem.rows("train")
-    with seeded(1):
-        predictor = mlp_pair(problem.column_feature, 3, (16, 8), dropout=0.5).double().predictor
+    rows, predictor = problem.rows("train"), make_module(problem, dropout=0.5).predictor
     known = torch.ones(len(rows), len(WIDTHS), dtype=torch.float64)
     with seeded(7):
         got = belief(predictor, rows, rows.x, known, 4)
@@ -104,11 +102,10 @@ def test_beliefs_average_probabilities_over_what_is_dropped(make_problem):
     assert not torch.equal(passes[0], passes[1])
 
 
-def test_experiences_are_collected_with_dropout_in_the_reward_alone(make_problem, monkeypatch):
+def test_experiences_are_collected_with_dropout_in_the_reward_alone(make_problem, make_module, monkeypatch):
     """The Q-network asks without dropout; before and after an answer the predictor drops the same units."""
     problem = make_problem((1,) * 6, gaps=True, missing="answer")
-    with seeded(1):
-        module = mlp_pair(problem.column_feature, 3, (16, 8), shared=True, dropout=0.5).double().train()
+    module = make_module(problem, shared=True, dropout=0.5).train()
     learner, drawn = learner_of(problem, module, updates=400, mc_samples=3), []
     units = UnitDropout.units
     monkeypatch.setattr(UnitDropout, "units", lambda self: drawn.append(units(self)) or drawn[-1])
