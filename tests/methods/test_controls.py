@@ -95,9 +95,8 @@ def test_the_oracle_is_fitted_and_saved_but_refused(task, kind, tmp_path):
     assert files[0].read_bytes() == files[1].read_bytes()
     for each in (model, askless.load(files[0])):
         for use in (each.rollout, each.predict, lambda X, each=each: each.interview()):
-            with pytest.raises(TruthError) as error:
+            with pytest.raises(TruthError):
                 use(X)
-            assert error.value.code == "needs_truth"
     with pytest.raises(TruthError):
         model.score(X, y)
 

@@ -21,6 +21,7 @@ from askless.methods.opportunistic import (
 )
 from askless.networks import UnitDropout
 from askless.training import States, seeded
+from tests.coded import raises
 
 WIDTHS = (1, 3, 2, 1)
 
@@ -363,7 +364,5 @@ def test_a_regression_learns():
 )
 def test_settings_out_of_their_limits_are_refused(setting):
     data = load_dataset("exact_decision_tree", n=100, random_state=1)
-    with pytest.raises(ParameterError) as error:
+    with raises(ParameterError, "out_of_range", name=next(iter(setting))):
         DynamicClassifier(2, Opportunistic(**setting)).fit(data.frame, data.target)
-    assert error.value.code == "out_of_range"
-    assert error.value.fields["name"] == next(iter(setting))
