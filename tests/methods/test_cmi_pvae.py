@@ -1,6 +1,6 @@
-"""The partial autoencoder's training: its loss and gradients against autograd, its validation against loops."""
+"""The partial autoencoder's training: its loss against a literal one, its validation against the exported network."""
 
-import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,18 +9,20 @@ from torch.nn import functional
 
 from askless.core import Feature, Part
 from askless.methods import CmiPvae
-from askless.methods.cmi_pvae.learner import BETA, DRAWS, LEAST_SD, VaeLearner, VaeModule
+from askless.methods.cmi_pvae import BETA, DRAWS, LEAST_SD, VaeLearner, VaeModule
 from askless.methods.representatives import representatives
 from askless.models import AnswerBook, Heads
-from askless.training import Progress
+from askless.training import Progress, seeded
 
 LATENT = 3
 
 
-@pytest.fixture
-def learner(make_problem):
-    """Two numbers (of one column and of two) around a feature that has four answers; some values are missing."""
-    problem = make_problem((1, 3, 2), n=20, gaps=True)
+def every_other(askable):
+    return askable & (torch.arange(askable.numel()).view_as(askable) % 2 == 0)
+
+
+def learner_of(problem, counts):
+    """`counts` of the middle feature: 4 for a choice, 0 for a number."""
     rng = np.random.default_rng(0)
     levels = rng.normal(size=(4, 3))
     for cases in (problem.train, problem.valid):
@@ -28,41 +30,41 @@ def learner(make_problem):
     line = np.linspace(-2, 2, 5)[:, None]
     quarter, fifth = np.full(4, 0.25), np.full(5, 0.2)
     book = AnswerBook.of([(line, fifth), (levels, quarter), (np.hstack([line, line]), fifth)])
-    heads, generator = Heads(np.array([0, 4, 0])), torch.Generator().manual_seed(0)
-    module = VaeModule(problem, heads, LATENT, (7, 6), generator).double()
+    heads = Heads(np.array(counts))
+    with seeded(0):
+        module = VaeModule(problem, heads, LATENT, (7, 6)).double()
     with torch.no_grad():
-        module.log_sd += torch.tensor([-0.4, 0.3])
-    every_other = lambda askable, generator: askable & (torch.arange(askable.numel()).view_as(askable) % 2 == 0)  # noqa: E731
-    return VaeLearner(module, problem, book, heads, every_other, generator, 20, seed=0)
+        module.log_sd += torch.linspace(-0.4, 0.3, len(heads.numbers))
+    return VaeLearner(module, problem, book, heads, every_other, batch_size=20, seed=0)
 
 
-def dense(inputs, stacks):
-    """A forward pass with autograd, through flat parameters."""
-    layers = [(flat, shape) for flat, shapes in stacks for flat, shape in _cut(flat, shapes)]
-    for i, (piece, (n_in, n_out)) in enumerate(layers):
-        inputs = functional.linear(inputs, piece[: n_in * n_out].view(n_out, n_in), piece[n_in * n_out :])
-        inputs = inputs.relu() if i + 1 < len(layers) else inputs
-    return inputs
+@pytest.fixture
+def learner(make_problem):
+    """Two numbers (of one column and of two) around a feature that has four answers; some values are missing."""
+    return learner_of(make_problem((1, 3, 2), n=20, gaps=True), (0, 4, 0))
 
 
-def _cut(flat, shapes):
-    return zip(flat.split([(i + 1) * o for i, o in shapes]), shapes, strict=True)
+def perceptron(h, layers):
+    """Plain layers, with rectified units between them."""
+    for i, layer in enumerate(layers):
+        h = h @ layer.weight.T + layer.bias
+        h = h.clamp(min=0.0) if i + 1 < len(layers) else h
+    return h
 
 
-def literal_loss(module, learner, mask, noise):
+def literal_loss(learner, mask, noise):
     """Of all the draws of the latent variables, noise (draws, n, latent)."""
-    rows = learner.sets.rows
-    encoder, decoder = module.encoder, module.decoder
-    stacks = [(part.flat, part.shapes) for part in (encoder.trunk, encoder.head)]
-    mean, log_variance = dense(rows.inputs(rows.x, mask), stacks).chunk(2, dim=1)
+    rows, module = learner.rows, learner.module
+    columns = torch.tensor([0, 1, 1, 1, 2, 2])
+    encoder = [*module.encoder.hidden.layers, module.encoder.head]
+    mean, log_variance = perceptron(torch.cat([rows.x * mask[:, columns], mask], dim=1), encoder).chunk(2, dim=1)
     z = torch.distributions.Normal(mean, (0.5 * log_variance).exp())
     kl = torch.distributions.kl_divergence(z, torch.distributions.Normal(0.0, 1.0)).sum(dim=1)
-    labels = torch.from_numpy(learner.targets.labels[:, 0]).long()
     draws = []
     for each in noise:
-        outputs = dense(mean + z.scale * each, [(decoder.flat, decoder.shapes)])
+        outputs = perceptron(mean + z.scale * each, module.decoder[::2])
         numbers = torch.distributions.Normal(outputs[:, :2], module.log_sd.exp()).log_prob(rows.x[:, [0, 4]])
-        choice = -functional.cross_entropy(outputs[:, 2:], labels, reduction="none")
+        choice = -functional.cross_entropy(outputs[:, 2:], learner.targets.labels[:, 0].long(), reduction="none")
         draws.append(torch.stack([numbers[:, 0], choice, numbers[:, 1]], dim=1))
     logs = torch.stack(draws)  # (draws, n, features)
     hidden = rows.present.double() - mask
@@ -70,26 +72,37 @@ def literal_loss(module, learner, mask, noise):
     return (BETA * kl - likely).mean()
 
 
-def test_gradients_are_autograd_s(learner, monkeypatch):
-    rows = learner.sets.rows
-    noise = torch.randn(DRAWS, 20, LATENT, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
-    monkeypatch.setattr(torch, "randn", lambda *shape, **how: noise)
-    mask = (learner.sampler(rows.askable, learner.generator) & rows.present).double()
+def test_the_loss_is_the_literal_one(learner, monkeypatch):
+    rows = learner.rows
+    noise = torch.from_numpy(np.random.default_rng(5).normal(size=(DRAWS, 20, LATENT)))
+    monkeypatch.setattr(torch, "randn", lambda *shape, dtype: noise)
+    mask = (every_other(rows.askable) & rows.present).double()
     assert 0 < mask.mean() < rows.present.double().mean()
-    literal = copy.deepcopy(learner.module)
-    expected = literal_loss(literal, learner, mask, noise)
-    expected.backward()
-    found = learner.gradients(torch.arange(20), 1.0)
-    assert abs(float(found - expected.detach())) < 1e-12
-    for (name, mine), theirs in zip(learner.module.named_parameters(), literal.parameters(), strict=True):
-        np.testing.assert_allclose(mine.grad.numpy(), theirs.grad.numpy(), atol=1e-12, err_msg=name)
+    parameters = list(learner.module.parameters())
+    expected = literal_loss(learner, mask, noise)
+    found = learner.loss(torch.arange(20), 1.0)
+    assert float(found.detach()) == pytest.approx(float(expected.detach()), abs=1e-12)
+    gradients = (torch.autograd.grad(loss, parameters) for loss in (found, expected))
+    for mine, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-12, rtol=0)
 
 
-def test_validation_is_the_likelihood_of_what_is_hidden(learner):
-    """Of one case after another, and of the samples' mixture."""
-    vae = learner.module.exported(learner.valid_noise, np.zeros((2, len(learner.valid_noise))))
-    valid, mask = learner.sets.valid, learner.sets.valid_mask.bool()
-    sds, logs = np.exp(learner.module.log_sds()), []
+def test_labels_are_the_answers(learner):
+    at = learner.targets.of(torch.arange(20))
+    levels = np.unique(learner.rows.x[:, 1:4].numpy(), axis=0)
+    assert len(levels) == len(at.labels.unique()) == 4
+    assert all(len(np.unique(learner.rows.x[at.labels[:, 0] == k, 1:4].numpy(), axis=0)) == 1 for k in range(4))
+    assert torch.equal(at.numbers, learner.rows.x[:, [0, 4]])
+
+
+@pytest.mark.parametrize("batch_size", [3, 100])
+def test_validation_is_the_likelihood_of_what_is_hidden(learner, batch_size):
+    """Of one case after another, and of the samples' mixture, by the network that is used in the end."""
+    noise = learner.valid_noise[:, 0].numpy()
+    vae = learner.module.exported(noise, np.zeros((2, len(noise))))
+    valid, mask = learner.valid, learner.valid_mask.bool()
+    sds, logs = learner.module.log_sds().detach().exp().numpy(), []
+    labels = learner.valid_targets.labels
     for row in range(len(valid)):
         x = torch.where(mask[row, [0, 1, 1, 1, 2, 2]], valid.x[row], 0.0).numpy()
         mean, sd = vae.latent(x[None], mask[row : row + 1].numpy())
@@ -101,14 +114,27 @@ def test_validation_is_the_likelihood_of_what_is_hidden(learner):
                 logs.append(np.log(density.mean()))
         if valid.present[row, 1] and not mask[row, 1]:
             chances = torch.softmax(torch.from_numpy(decoded[2:]), dim=0).numpy().mean(axis=1)
-            logs.append(np.log(chances[learner.valid_targets.labels[row, 0]]))
-    assert learner.validate(learner.module, 1.0)["loss"] == pytest.approx(-np.mean(logs), rel=1e-5)
+            logs.append(np.log(chances[labels[row, 0]]))
+    learner.batch_size = batch_size  # rows are validated so many at a time
+    assert learner.validate(learner.module, 1.0)["loss"] == pytest.approx(-np.mean(logs), rel=1e-9)
 
 
-def test_deviations_have_a_least_value(learner):
+@pytest.mark.parametrize("counts", [(0, 0, 0), (5, 4, 5)])
+def test_tables_of_one_kind_of_feature(make_problem, counts):
+    learner = learner_of(make_problem((1, 3, 2), n=20, gaps=True), counts)
+    with seeded(0):
+        learner.loss(torch.arange(20), 1.0).backward()
+    assert all(parameter.grad.isfinite().all() for parameter in learner.module.parameters())
+    assert np.isfinite(learner.validate(learner.module, 1.0)["loss"])
+
+
+def test_deviations_have_a_least_value_and_can_grow_again(learner):
     with torch.no_grad():
         learner.module.log_sd -= 100.0
-    np.testing.assert_allclose(np.exp(learner.module.log_sds()), LEAST_SD)
+    log_sds = learner.module.log_sds()
+    np.testing.assert_allclose(log_sds.detach().exp(), LEAST_SD)
+    log_sds.sum().backward()
+    assert learner.module.log_sd.grad.tolist() == [1.0, 1.0]
 
 
 class Killed(Exception):
@@ -126,11 +152,19 @@ class Kill(Progress):
             raise Killed
 
 
-@pytest.mark.parametrize("at", [("autoencoder", 2), ("predictor", 3)])
-def test_a_fit_that_was_killed_goes_on(make_problem, tmp_path, at):
+@pytest.fixture
+def problem(make_problem):
+    """In single precision, as in use."""
     problem = make_problem((1, 3, 2), n=60, gaps=True)
-    for cases in (problem.train, problem.valid):
-        object.__setattr__(cases, "x", cases.x.astype(np.float32))
+    return replace(problem, **{part: _single(getattr(problem, part)) for part in ("train", "valid")})
+
+
+def _single(cases):
+    return replace(cases, x=cases.x.astype(np.float32))
+
+
+@pytest.mark.parametrize("at", [("autoencoder", 2), ("predictor", 3)])
+def test_a_fit_that_was_killed_goes_on(problem, tmp_path, at):
     method, file = (
         CmiPvae(epochs=4, vae_epochs=4, hidden=(8,), vae_hidden=(8,), batch_size=16),
         tmp_path / "checkpoint",
@@ -142,6 +176,22 @@ def test_a_fit_that_was_killed_goes_on(make_problem, tmp_path, at):
     assert resumed.history == undisturbed.history
     expected = undisturbed.policy.arrays()
     assert all(np.array_equal(array, expected[name]) for name, array in resumed.policy.arrays().items())
+
+
+def test_settings_reach_the_autoencoder_and_the_predictor(problem):
+    method = CmiPvae(latent=5, samples=9, atoms=4, vae_hidden=(8, 6), vae_epochs=3, epochs=2, hidden=(7,))
+    fitted = method.fit(problem, seed=0, progress=Progress())
+    policy = fitted.policy
+    assert policy.vae.noise.shape == (9, 5)
+    assert [len(bias) for bias in policy.vae.biases[:-1]] == [8, 6]
+    assert [len(bias) for bias in policy.vae.encoder.biases] == [8, 6, 10]
+    assert policy.book.counts.tolist() == [4, 4, 4]
+    assert len(policy.network.biases[0]) == 7
+    assert [row["phase"] for row in fitted.history] == ["autoencoder"] * 3 + ["predictor"] * 2
+    assert policy.vae.jitter.all()
+    means = method.set_params(answers="mean").fit(problem, seed=0, progress=Progress()).policy
+    assert not means.vae.jitter.any()
+    assert np.array_equal(means.vae.noise, policy.vae.noise)
 
 
 # Answers that stand for others

@@ -11,7 +11,7 @@ from askless.core import MaxFeatures, rollout
 from askless.exceptions import TruthError
 from askless.methods import AllFeatures, FixedOrder, OracleOrder
 from askless.metrics import curve
-from askless.training import full_sets, mixed_sets, prefix_sets
+from askless.training import full_sets, mixed_sets, prefix_sets, seeded
 
 GROUPS = {"pressure": ["upper", "lower"]}
 QUICK = {"epochs": 2, "hidden": (8,)}
@@ -73,7 +73,8 @@ def test_mixed_sets_are_a_mixture():
     askable = torch.ones(4000, 5, dtype=torch.bool)
     askable[:, 3] = False
     prefixes = prefix_sets(-torch.arange(5.0), 2)
-    drawn = mixed_sets(prefixes, full_sets, 0.75)(askable, torch.Generator().manual_seed(0))
+    with seeded(0):
+        drawn = mixed_sets(prefixes, full_sets, 0.75)(askable)
     assert not (drawn & ~askable).any()
     sizes = drawn.sum(dim=1)
     share = sizes.bincount(minlength=5) / 4000

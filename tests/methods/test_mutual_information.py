@@ -20,7 +20,17 @@ def problem_of(schema, x, y, *, task="classification", present=None, missing="sk
     present = np.ones((len(x), len(schema)), dtype=bool) if present is None else present
     cases = Cases(np.where(present[:, schema.column_feature], x, 0).astype(np.float32), present)
     n_classes = int(y.max()) + 1 if task == "classification" else 0
-    return Problem(schema, cases, y, cases[:50], y[:50], task, n_classes, 2, missing)
+    return Problem(
+        schema=schema,
+        train=cases,
+        y_train=y,
+        valid=cases[:50],
+        y_valid=y[:50],
+        task=task,
+        n_classes=n_classes,
+        max_features=2,
+        missing=missing,
+    )
 
 
 def scores(problem, **settings):

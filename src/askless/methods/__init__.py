@@ -8,6 +8,7 @@ from askless.methods.auto import Auto
 from askless.methods.base import Fitted, Method, find_method, list_methods
 from askless.methods.center_crop import CenterCrop
 from askless.methods.cmi_marginal import CmiMarginal
+from askless.methods.cmi_pvae import CmiPvae
 from askless.methods.deeplift import Deeplift
 from askless.methods.fixed_order import FixedOrder
 from askless.methods.forward_selection import ForwardSelection
@@ -15,6 +16,7 @@ from askless.methods.greedy import Greedy
 from askless.methods.integrated_gradients import IntegratedGradients
 from askless.methods.lassonet import Lassonet
 from askless.methods.mutual_information import MutualInformation
+from askless.methods.opportunistic import Opportunistic
 from askless.methods.oracle_order import OracleOrder
 from askless.methods.permutation import Permutation
 from askless.methods.random import Random
@@ -26,6 +28,7 @@ __all__ = [
     "Auto",
     "CenterCrop",
     "CmiMarginal",
+    "CmiPvae",
     "Deeplift",
     "Fitted",
     "FixedOrder",
@@ -35,6 +38,7 @@ __all__ = [
     "Lassonet",
     "Method",
     "MutualInformation",
+    "Opportunistic",
     "OracleOrder",
     "Permutation",
     "Random",

@@ -1,17 +1,14 @@
-"""Asking everything: the ceiling."""
+"""Asking everything: the upper limit of what answers are worth."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from askless.methods.base import Fitted
 from askless.methods.static import Order, StaticMethod, ranked
-
-if TYPE_CHECKING:
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import Checkpoint, Problem, Progress, full_sets, mixed_sets
 
 __all__ = ["AllFeatures"]
 
@@ -22,8 +19,8 @@ COMPLETE = 0.75  # share of the training sets that hold everything
 class AllFeatures(StaticMethod):
     """Asks for everything, in the table's order, whatever the budget: what the answers are worth together.
 
-    The ceiling of every figure, after which a method's loss is read; no paper of its own. The last prediction is what
-    counts. Those on the way are made from the first features of the table, and are worth what that order is worth.
+    The upper limit that other methods are compared with. Only the last prediction counts: those before it are made
+    from the first features of the table.
 
     Parameters
     ----------
@@ -38,7 +35,5 @@ class AllFeatures(StaticMethod):
         return replace(fitted, max_features=everything.max_features)
 
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
-        from askless.training import full_sets, mixed_sets
-
         policy, prefixes, history = ranked(-np.arange(len(problem.schema), dtype=np.float64), problem, [])
         return Order(policy, mixed_sets(prefixes, full_sets, COMPLETE), history)

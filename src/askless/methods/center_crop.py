@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from askless.core import Grid
 from askless.methods.static import Order, StaticMethod, ranked
-
-if TYPE_CHECKING:
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import Checkpoint, Problem, Progress
 
 __all__ = ["CenterCrop"]
 
@@ -21,7 +18,7 @@ class CenterCrop(StaticMethod):
     """Asks for the patches of an image from its centre outwards: what a photographer's eye is worth.
 
     A control of Covert et al. (2023) for images, whose subject is mostly in the middle. Patches go by the distance of
-    their centre from the image's centre; of those that are as far the upper comes first, then the left.
+    their centre from the image's centre. Of equally distant ones the upper comes first, then the left.
 
     Parameters
     ----------
@@ -37,9 +34,7 @@ class CenterCrop(StaticMethod):
         return True
 
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
-        grid = problem.schema.grid
-        assert grid is not None
-        return ranked(-distances(grid), problem, [])
+        return ranked(-distances(problem.grid), problem, [])
 
 
 def distances(grid: Grid) -> np.ndarray:

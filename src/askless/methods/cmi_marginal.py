@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
 from askless.methods.representatives import answer_book, answered
 from askless.methods.settings import DENSE, Number
 from askless.models import MarginalPolicy
-
-if TYPE_CHECKING:
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import (
+    Checkpoint,
+    Problem,
+    Progress,
+    calibrated,
+    exported_predictor,
+    fit_threads,
+    train_predictor,
+    training_summary,
+    uniform_sets,
+)
 
 __all__ = ["CmiMarginal"]
 
@@ -22,11 +29,11 @@ class CmiMarginal(NetMethod):
     """Asks for what would change the prediction most, over answers as frequent as in the training table.
 
     The second version of the CMI estimation in Covert et al., "Learning to Maximize Mutual Information for Dynamic
-    Feature Selection" (2023), after EDDI (Ma et al. 2019), without a generative model: each feature's answers are
-    imagined from p(x_i), whatever is known, and the feature is scored by how far the predictions are from their mean.
-    That is right where features are independent of one another. Where they are not, a question whose answer can be
-    foreseen looks better than it is. Choose it when features have little to do with one another, or to see what
-    foreseeing answers is worth.
+    Feature Selection" (2023), after EDDI (Ma et al. 2019). It needs no generative model: each feature's answers are
+    imagined from p(x_i), whatever is known. The feature's score is how far the predictions are from their mean. That
+    is right for independent features. If features depend on one another, a question whose answer can be foreseen
+    looks better than it is. Choose it when features have little to do with one another, or to see what foreseeing
+    answers is worth.
 
     Parameters
     ----------
@@ -45,15 +52,6 @@ class CmiMarginal(NetMethod):
         return True
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        from askless.training import (
-            calibrated,
-            exported_predictor,
-            one_thread,
-            train_predictor,
-            training_summary,
-            uniform_sets,
-        )
-
         module, history = train_predictor(
             problem,
             uniform_sets(problem.max_features),
@@ -64,6 +62,6 @@ class CmiMarginal(NetMethod):
         )
         predictor = exported_predictor(module, problem)
         scale = predictor.scale if problem.task == "regression" else None
-        with one_thread():
+        with fit_threads(problem.n_threads):
             policy = MarginalPolicy(predictor.dense, answer_book(problem, self.atoms), answered(problem), scale)
         return Fitted(policy, calibrated(predictor, policy, problem), history, training_summary(history))

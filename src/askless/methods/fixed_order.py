@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from askless.exceptions import ParameterError
 from askless.methods.settings import NETWORK, Names
 from askless.methods.static import Order, StaticMethod, ranked
-
-if TYPE_CHECKING:
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import Checkpoint, Problem, Progress
 
 __all__ = ["FixedOrder"]
 

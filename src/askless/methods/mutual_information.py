@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from askless.core import Feature
 from askless.methods.columns import telling_columns
 from askless.methods.settings import NETWORK, Flag, Number
 from askless.methods.static import RankingMethod
-
-if TYPE_CHECKING:
-    from askless.core import Feature
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import Checkpoint, Problem, Progress, gain_per_price, some_rows, static_rates
 
 __all__ = ["MutualInformation", "equal_frequency_bins", "estimated_information"]
 
@@ -28,9 +26,9 @@ class MutualInformation(RankingMethod):
 
     The filter of Battiti, "Using mutual information for selecting features in supervised neural net learning" (1994)
     without its penalty; Brown et al., "Conditional likelihood maximisation: a unifying framework for information
-    theoretic feature selection" (2012), call it MIM. It takes a second, and sees neither that two features say the
-    same nor that two say something only together. Choose it as a baseline, or where nothing else is affordable.
-    Where features have prices, the order is that of information for the money.
+    theoretic feature selection" (2012), call it MIM. It takes a second. It does not notice that two features say the
+    same, or that two say something only together. Choose it as a baseline, or where nothing else is affordable.
+    If features have prices, the order is by information for the money.
 
     Parameters
     ----------
@@ -52,8 +50,6 @@ class MutualInformation(RankingMethod):
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        from askless.training import gain_per_price, some_rows, static_rates
-
         n = len(problem.y_train)
         rows = slice(None) if n <= ROWS else some_rows(n, ROWS)
         x, present, y = (part[rows] for part in (problem.train.x, problem.train.present, problem.y_train))
@@ -107,8 +103,8 @@ def category_codes(x: np.ndarray) -> np.ndarray:
 def equal_frequency_bins(values: np.ndarray, bins: int) -> np.ndarray:
     """(n,) codes of at most so many bins; equal values share one, and few values have one each.
 
-    A value that is more frequent than a bin should be has one of its own, and the others share what is left: most
-    columns of some tables are mostly zeros.
+    A value that is more frequent than a bin should be gets a bin of its own, and the other values share the other
+    bins. Many columns of some tables are mostly zeros.
 
     >>> equal_frequency_bins(np.array([0, 0, 0, 0, 0, 0, 1, 2, 3, 4]), 3).tolist()
     [2, 2, 2, 2, 2, 2, 0, 0, 1, 1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +10,18 @@ from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
 from askless.methods.settings import DENSE
 from askless.models import OraclePolicy
-
-if TYPE_CHECKING:
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import (
+    Checkpoint,
+    Problem,
+    Progress,
+    calibrated,
+    exported_predictor,
+    full_sets,
+    mixed_sets,
+    train_predictor,
+    training_summary,
+    uniform_sets,
+)
 
 __all__ = ["OracleOrder"]
 
@@ -44,16 +52,6 @@ class OracleOrder(NetMethod):
     limits = DENSE
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        from askless.training import (
-            calibrated,
-            exported_predictor,
-            full_sets,
-            mixed_sets,
-            train_predictor,
-            training_summary,
-            uniform_sets,
-        )
-
         sampler = mixed_sets(uniform_sets(problem.max_features), full_sets, COMPLETE)
         module, history = train_predictor(
             problem, sampler, self.net, seed=seed, progress=progress, checkpoint=checkpoint
@@ -65,11 +63,10 @@ class OracleOrder(NetMethod):
             starts=problem.schema.starts,
             zero_is_missing=_zero_is_missing(problem),
         )
-        return Fitted(policy, calibrated(predictor, policy, problem), list(history), training_summary(history))
+        return Fitted(policy, calibrated(predictor, policy, problem), history, training_summary(history))
 
 
 def _zero_is_missing(problem: Problem) -> np.ndarray:
     """(features,) bool: no training row has a value that is encoded by nothing but zeros."""
     shown = np.logical_or.reduceat(problem.train.x != 0, problem.schema.starts, axis=1)  # (n, features)
-    zeros: np.ndarray = (problem.train.present & ~shown).any(axis=0)
-    return ~zeros
+    return np.asarray(~(problem.train.present & ~shown).any(axis=0))

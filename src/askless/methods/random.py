@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from askless.methods.static import Order, StaticMethod
 from askless.models import RandomOrder
-
-if TYPE_CHECKING:
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import Checkpoint, Problem, Progress, uniform_sets
 
 __all__ = ["Random"]
 
@@ -26,6 +23,4 @@ class Random(StaticMethod):
     kind = "control"
 
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
-        from askless.training import uniform_sets
-
         return Order(RandomOrder(seed), uniform_sets(problem.max_features), [])

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from askless.core.schema import Feature
 from askless.models import AnswerBook
-
-if TYPE_CHECKING:
-    from askless.training import Problem
+from askless.training import Problem, some_rows
 
 __all__ = ["answer_book", "answered", "many_valued", "nearest", "representatives"]
 
@@ -21,8 +17,6 @@ ROUNDS = 25  # of moving the answers to the middle of those that they stand for
 
 def answer_book(problem: Problem, atoms: int) -> AnswerBook:
     """At most `atoms` answers to each feature, whose weights are the shares of the training rows near them."""
-    from askless.training import some_rows
-
     rows = some_rows(len(problem.train), ROWS)
     x, present = problem.train.x[rows], problem.train.present[rows]
     book = []
@@ -36,8 +30,6 @@ def answer_book(problem: Problem, atoms: int) -> AnswerBook:
 
 def many_valued(problem: Problem, most: int) -> np.ndarray:
     """(features,) bool: numbers that have more than `most` different values."""
-    from askless.training import some_rows
-
     rows = some_rows(len(problem.train), ROWS)
     x, present = problem.train.x[rows], problem.train.present[rows]
     features = enumerate(problem.schema.features)
