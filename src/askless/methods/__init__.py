@@ -8,6 +8,7 @@ from askless.methods.auto import Auto
 from askless.methods.base import Fitted, Method, find_method, list_methods
 from askless.methods.center_crop import CenterCrop
 from askless.methods.cmi_marginal import CmiMarginal
+from askless.methods.concrete_autoencoder import ConcreteAutoencoder
 from askless.methods.deeplift import Deeplift
 from askless.methods.fixed_order import FixedOrder
 from askless.methods.forward_selection import ForwardSelection
@@ -19,6 +20,7 @@ from askless.methods.oracle_order import OracleOrder
 from askless.methods.permutation import Permutation
 from askless.methods.random import Random
 from askless.methods.sage import Sage
+from askless.methods.stochastic_gates import StochasticGates
 from askless.methods.value import Value
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Auto",
     "CenterCrop",
     "CmiMarginal",
+    "ConcreteAutoencoder",
     "Deeplift",
     "Fitted",
     "FixedOrder",
@@ -39,6 +42,7 @@ __all__ = [
     "Permutation",
     "Random",
     "Sage",
+    "StochasticGates",
     "Value",
     "find_method",
     "list_methods",
