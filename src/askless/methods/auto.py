@@ -7,7 +7,9 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from askless import models
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
@@ -15,11 +17,7 @@ from askless.methods.base import Fitted, Method, find_method, method_name
 from askless.methods.networked import NetMethod
 from askless.methods.oracle_order import OracleOrder
 from askless.methods.settings import NETWORK, Names, Number
-
-if TYPE_CHECKING:
-    import torch
-
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import Checkpoint, Problem, Progress, diverged, finished, validation_loss
 
 __all__ = ["Auto"]
 
@@ -90,8 +88,6 @@ class Auto(NetMethod):
         return sum(self._configured(name).work(problem) for name in dict.fromkeys(self.methods))
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        from askless.training import finished
-
         methods = {name: self._configured(name) for name in dict.fromkeys(self.methods)}
         parts = progress.parts([method.work(problem) for method in methods.values()], list(methods))
         tried: dict[str, tuple[Fitted, dict[str, Any]]] = {}
@@ -137,10 +133,6 @@ def _attempt(
     name = method_name(type(method))
 
     def fit() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-        import torch
-
-        from askless.training import diverged, validation_loss
-
         begun = time.perf_counter()
         fitted = method._fit(problem, seed, progress, checkpoint)
         loss = validation_loss(fitted.policy, fitted.predictor, problem)

@@ -260,7 +260,7 @@ def _repeated(mask: Tensor, rows: int) -> Tensor:
 
 
 def distinct_choices(logits: Tensor) -> list[int]:
-    """The feature of each selector (k, features). Of those that want the same, later ones take their best free one."""
+    """The feature of each selector (k, features); a selector whose choice is taken takes its best free one."""
     left = logits.detach().clone()
     choices: list[int] = []
     for row in left:

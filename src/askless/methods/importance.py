@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,10 +12,8 @@ from askless.core import Cases, Schema
 from askless.methods.static import RankingMethod
 from askless.models import NetPredictor
 from askless.models.networked import softmax
-
-if TYPE_CHECKING:
-    from askless.networks import MaskedMLP
-    from askless.training import Checkpoint, Problem, Progress
+from askless.networks import MaskedMLP
+from askless.training import Checkpoint, Problem, Progress, fit_threads, full_sets, train_predictor
 
 __all__ = ["Additive", "ImportanceMethod"]
 
@@ -39,9 +37,6 @@ class ImportanceMethod(RankingMethod):
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        from askless.networks import MaskedMLP
-        from askless.training import full_sets, one_thread, train_predictor
-
         self._check(problem)
         training, importance = progress.parts([1.0, self.importance_work])
         # Dense layers, whatever the later predictor is made of: what features mean is read off them.
@@ -50,7 +45,7 @@ class ImportanceMethod(RankingMethod):
             problem, full_sets, dense, seed=seed, progress=training, checkpoint=checkpoint, name="all features"
         )
         assert isinstance(module, MaskedMLP)
-        with one_thread():
+        with fit_threads(problem.n_threads):
             return self._importance(module, problem, seed, importance), history
 
 

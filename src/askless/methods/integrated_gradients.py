@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
 
 from askless.methods.attribution import AttributionMethod
 from askless.methods.settings import NETWORK, Number
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
 
 __all__ = ["IntegratedGradients"]
 
@@ -36,8 +34,6 @@ class IntegratedGradients(AttributionMethod):
     steps: int = 50
 
     def _attributions(self, network: nn.Sequential, inputs: Tensor, baseline: Tensor, y: Tensor | None) -> Tensor:
-        from torch import nn
-
         model = network if y is None else nn.Sequential(*network, nn.Softmax(dim=1))
         integrated = self._captum().IntegratedGradients(model)
         target = 0 if y is None else y

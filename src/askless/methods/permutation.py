@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +10,8 @@ from askless import metrics
 from askless.exceptions import ParameterError
 from askless.methods.importance import Additive, ImportanceMethod
 from askless.methods.settings import NETWORK, Number, Text
-
-if TYPE_CHECKING:
-    from askless.networks import MaskedMLP
-    from askless.training import Problem, Progress
+from askless.networks import MaskedMLP
+from askless.training import Problem, Progress, exported_predictor
 
 __all__ = ["Permutation"]
 
@@ -63,8 +60,6 @@ class Permutation(ImportanceMethod):
         return chosen
 
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
-        from askless.training import exported_predictor
-
         model = Additive(exported_predictor(module, problem), problem.schema)
         return metric_drops(model, problem, self._metric(problem), self.repeats, seed, progress)
 

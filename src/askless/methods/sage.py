@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from askless.core import Cases
 from askless.methods.importance import Additive, ImportanceMethod
 from askless.methods.settings import NETWORK, Choice, Number
-
-if TYPE_CHECKING:
-    from askless.networks import MaskedMLP
-    from askless.training import Problem, Progress
+from askless.networks import MaskedMLP
+from askless.training import Problem, Progress, exported_predictor, some_rows
 
 __all__ = ["Sage"]
 
@@ -59,8 +57,6 @@ class Sage(ImportanceMethod):
     orders: int = 1 << 13
 
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
-        from askless.training import exported_predictor, some_rows
-
         rng = np.random.default_rng(seed)
         model = Additive(exported_predictor(module, problem), problem.schema)
         if self.imputer == "zero":
@@ -132,7 +128,7 @@ def shapley_values(
         squares += np.square(pairs)
         values = total.mean(axis=0) / done
         error, enough = _largest_error(total, squares, done), threshold * float(values.max() - values.min())
-        _tell(progress, done, error, enough, passes)
+        _report(progress, done, error, enough, passes)
         if error <= enough:
             break
     return values
@@ -159,7 +155,7 @@ def _one_pass(game: Game, rng: np.random.Generator) -> np.ndarray:
     return drops
 
 
-def _tell(progress: Progress, done: int, error: float, enough: float, at_most: int) -> None:
+def _report(progress: Progress, done: int, error: float, enough: float, at_most: int) -> None:
     """Report the passes that are done, of as many as it will probably take: the error falls with their root."""
     if error <= enough:
         expected = done

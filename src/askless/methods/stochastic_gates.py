@@ -58,8 +58,8 @@ class StochasticGates(RankingMethod):
     stages : number of penalties, geometrically spaced; each starts from the weights of the one before.
     stage_epochs : passes over the rows at each penalty; None picks enough of them for 100 steps.
     open_epochs : passes over the rows before, without a penalty; None picks enough of them for 400 steps.
-    hidden, dropout, network, augment, batch_size, learning_rate, weight_decay : of the network behind the gates and of
-        the later predictor; see `NetMethod`.
+    hidden, dropout, network, augment, batch_size, learning_rate, weight_decay : of the network behind the gates and
+        of the later predictor; see `NetMethod`.
     epochs : of the later predictor.
     """
 
@@ -131,7 +131,7 @@ def ranked_by_closing(path: np.ndarray) -> np.ndarray:
 
 
 class GatedNetwork(nn.Module):
-    """A gate for each feature, clip(mean + sigma * noise, 0, 1), and the network that predicts from what they let in."""
+    """A gate for each feature, clip(mean + sigma * noise, 0, 1), and the network behind the gates."""
 
     def __init__(self, n_features: int, sigma: float, predictor: MaskedNetwork) -> None:
         super().__init__()
