@@ -3,8 +3,8 @@
     python benchmarks/certified.py          (ASKLESS_DATA names the folder that holds spam/spam.csv.gz)
 
 A model is fitted once on a part of the rows. The rest is split at random, 200 times, into cases on which a rule is
-certified and cases on which it is tried. Writes docs/results/certified.json, which holds every split and from which a
-stopped run goes on, and certified.md.
+certified and cases on which it is tested. Writes docs/results/certified.json with every split, and certified.md. A
+stopped run continues from the JSON file.
 """
 
 import argparse

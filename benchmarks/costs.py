@@ -1,4 +1,4 @@
-"""What prices do to scores: the page docs/results/costs.md, from the results of experiments/costs.toml.
+"""The effect of prices on scores: writes docs/results/costs.md from the results of experiments/costs.toml.
 
 askless experiment run experiments/costs.toml --output runs/costs
 python benchmarks/costs.py runs/costs

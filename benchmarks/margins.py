@@ -21,7 +21,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of the experiment's results")
     parser.add_argument("budgets", type=int, nargs="+", help="numbers of features")
-    parser.add_argument("--ahead", default="greedy", help="the method whose leads are told (default: %(default)s)")
+    parser.add_argument(
+        "--ahead", default="greedy", help="the method to compare with the others (default: %(default)s)"
+    )
     options = parser.parse_args()
     read = read_results(options.folder)
     results = {result["task"]["label"]: result for result in read}

@@ -2,9 +2,8 @@
 
     python benchmarks/money_bound.py            ten minutes; needs ASKLESS_DATA
 
-Boosted trees take the part of the predictor, and questions are added one by one, the one with the largest gain for
-its price first, as measured on the very rows that the scores are told of: a flattering figure of what a learned fixed
-order could have.
+Boosted trees are the predictor. Questions are added one by one, the largest gain for the price first. The gain is
+measured on the same rows as the final scores, so the result is an optimistic bound for a learned fixed order.
 """
 
 import argparse

@@ -5,7 +5,7 @@
     python benchmarks/speed.py --quick --output DIR            every measurement in small, under two minutes
     python benchmarks/speed.py --only rollouts one_question    some measurements; the others are kept from before
 
-Each measurement is saved when it is done; `--resume` goes on after an interruption. Real data are taken from the
+Each measurement is saved when it is done; `--resume` continues after an interruption. Real data are taken from the
 folder that ASKLESS_DATA names, generated data of the same shape otherwise.
 """
 

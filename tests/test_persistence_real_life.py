@@ -12,6 +12,7 @@ from askless.core.stopping import Confidence, MaxCost, MaxFeatures
 from askless.exceptions import ModelFileError
 from askless.methods import FixedOrder
 from askless.persistence import read_model
+from tests.coded import raises
 from tests.model_files import forged, opened
 from tests.test_persistence_damage import with_tensors
 
@@ -42,7 +43,7 @@ def refused(tmp_path):
     def assert_refused(content):
         file = tmp_path / "m.askless"
         file.write_bytes(content)
-        with pytest.raises(ModelFileError, match=r"m\.askless"):
+        with raises(ModelFileError, "unreadable_file", path=str(file)):
             read_model(file)
 
     return assert_refused

@@ -9,9 +9,11 @@ import pytest
 
 from askless import DynamicClassifier, load
 from askless.checks import example_table
+from askless.exceptions import ModelFileError
 from askless.methods import Value
 from askless.models import NetValue
 from askless.persistence import FORMAT_VERSION
+from tests.coded import raises
 from tests.model_files import forged, opened
 
 FOLDER = Path(__file__).parent / "fixtures" / "models"
@@ -64,5 +66,5 @@ def test_a_squashed_policy_of_version_1_is_refused(tmp_path):
     content = (FOLDER / "version_1" / "regressor.askless").read_bytes()
     path = tmp_path / "m.askless"
     path.write_bytes(forged(content, lambda manifest: manifest["policy"]["config"].update(squashed=True)))
-    with pytest.raises(ValueError, match="fit the model again"):
+    with raises(ModelFileError, "unreadable_file", path=str(path)):
         load(path)

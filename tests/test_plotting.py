@@ -16,7 +16,9 @@ from matplotlib.text import Text
 
 from askless import plotting
 from askless.core import Grid, Trajectory
+from askless.exceptions import ParameterError
 from askless.plotting import plot_curve, plot_order_map, plot_path, plot_reveal, plot_selection_frequency, style
+from tests.coded import raises
 
 GRID = Grid(height=4, width=4, channels=3, patch_size=2)
 
@@ -136,16 +138,16 @@ class TestCurve:
         assert ax.get_legend() is None
 
     @pytest.mark.parametrize(
-        ("curves", "message"),
+        ("curves", "code", "fields"),
         [
-            ({}, "no curves"),
-            ({"a": pd.DataFrame({"budget": [0]})}, "curve 'a' has no score"),
-            ({"a": pd.DataFrame({"x": [0]})}, "curve 'a' has no budget and no score"),
-            ({"a": frame_of([])}, "curve 'a' has no rows"),
+            ({}, "required", {"name": "curves"}),
+            ({"a": pd.DataFrame({"budget": [0]})}, "missing_column", {"name": "a", "columns": ["score"]}),
+            ({"a": pd.DataFrame({"x": [0]})}, "missing_column", {"name": "a", "columns": ["budget", "score"]}),
+            ({"a": frame_of([])}, "too_few_rows", {"name": "a"}),
         ],
     )
-    def test_errors(self, curves, message):
-        with pytest.raises(ValueError, match=message):
+    def test_errors(self, curves, code, fields):
+        with raises(ParameterError, code, **fields):
             plot_curve(curves)
 
 
@@ -206,11 +208,11 @@ class TestSelectionFrequency:
 
     @pytest.mark.parametrize("order", [[[-1, -1]], np.zeros((3, 0), dtype=int), np.zeros((0, 2), dtype=int)])
     def test_nothing_asked(self, order):
-        with pytest.raises(ValueError, match="no feature was asked"):
+        with raises(ParameterError, "required", name="trajectory"):
             plot_selection_frequency(trajectory_of(order, names=["a"]))
 
     def test_max_features_is_checked(self):
-        with pytest.raises(ValueError, match="max_features is 0"):
+        with raises(ParameterError, "out_of_range", name="max_features", value=0, low=1):
             plot_selection_frequency(trajectory_of(self.ORDER, names=self.NAMES), max_features=0)
 
 
@@ -318,13 +320,13 @@ class TestPath:
 
     @pytest.mark.parametrize("row", [2, -3])
     def test_no_such_row(self, row):
-        with pytest.raises(ValueError, match=f"there is no row {row}; the trajectory has 2 cases"):
+        with raises(ParameterError, "out_of_range", name="row", value=row, high=1):
             plot_path(self.case(), row)
 
     def test_wrong_sd(self):
-        with pytest.raises(ValueError, match="these predictions are of classes"):
+        with raises(ParameterError, "not_supported", name="sd"):
             plot_path(self.case(), 0, sd=1.0)
-        with pytest.raises(ValueError, match=r"sd has the shape \(1,\)"):
+        with raises(ParameterError, "wrong_shape", name="sd", shape=(1,), expected=(2,)):
             plot_path(trajectory_of([[0]], [[[4.0], [5.0]]]), 0, sd=[1.0])
 
 
@@ -478,7 +480,7 @@ def test_a_trajectory_is_scored_and_drawn_with_a_band():
     assert ax.lines[0].get_ydata().tolist() == [0.5, 1.0, 1.0]
     assert len(ax.collections) == 1
     assert ax.get_ylabel() == "AUROC"
-    with pytest.raises(ValueError, match="needs y"):
+    with raises(ParameterError, "required", name="y"):
         plot_curve(t)
     named = plot_curve(replace(t, outputs=("no", "yes")), np.where(y, "yes", "no"))
     assert named.lines[0].get_ydata().tolist() == [0.5, 1.0, 1.0]
@@ -528,9 +530,9 @@ def test_a_figure_of_what_was_revealed():
 
 def test_a_figure_of_what_was_revealed_needs_what_fits():
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="there are 0 to 2 revealed"):
+    with raises(ParameterError, "out_of_range", name="budgets", value=[3], low=0, high=2):
         plot_reveal(revealed(rng), np.zeros((2, 4, 4, 3)), GRID, budgets=[3])
-    with pytest.raises(ValueError, match="1 images of 2 cases"):
+    with raises(ParameterError, "wrong_shape", name="images", expected=2):
         plot_reveal(revealed(rng), np.zeros((1, 4, 4, 3)), GRID)
-    with pytest.raises(ValueError, match=r"the rows are \[2\]; there are 2 cases"):
+    with raises(ParameterError, "out_of_range", name="rows", value=[2], high=1):
         plot_reveal(revealed(rng), np.zeros((2, 4, 4, 3)), GRID, rows=[2])

@@ -64,9 +64,9 @@ def certified_rules(
             warnings.warn(
                 CertificationWarning(
                     "no_threshold",
-                    f"with {len(y)} cases, no threshold keeps the share of wrong predictions below {rule.risk:g} with "
-                    f"confidence {rule.confidence:g}; the rule stops no case. Use more cases, more features or a "
-                    "larger risk",
+                    f"with these {len(y)} cases, no threshold keeps the share of wrong predictions below "
+                    f"{rule.risk:g} with confidence {rule.confidence:g}; the rule stops no case. Use more cases, "
+                    "more features or a larger risk",
                     rows=len(y),
                     risk=rule.risk,
                     confidence=rule.confidence,

@@ -23,6 +23,7 @@ __all__ = [
     "CertificationWarning",
     "CheckpointError",
     "ClusterError",
+    "ExperimentError",
     "InterviewError",
     "MissingnessWarning",
     "ModelFileError",
@@ -59,6 +60,9 @@ CODES = {
     "interview_done": "The interview is over; there is no question to answer.",
     "cannot_ask": "The feature was asked before or is not available.",
     "nothing_to_undo": "There is no answer to take back.",
+    "conditions_changed": "The conditions of a certified rule have changed; it stops no case.",
+    "no_threshold": "The cases show no threshold that keeps a certified rule's promise; it stops no case.",
+    "outside_training_range": "Numbers are outside the training range.",
     # training
     "diverged": "The losses of a fit are not finite.",
     "needs_truth": "The policy looks at the true values and can be used in experiments only.",
@@ -74,10 +78,27 @@ CODES = {
     "other_fit": "The checkpoint belongs to another fit.",
     "download_failed": "A data set could not be downloaded.",
     "cluster_failed": "A cluster or a group of processes did not work together.",
+    # the HTTP API
+    "bad_request": "The request cannot be read.",
+    "bad_json": "The body is not JSON.",
+    "unsupported_media_type": "The service does not read bodies of this type.",
+    "unknown_field": "The body has a field that this address does not know.",
+    "invalid": "The request cannot be used.",
+    "conflicting_answers": "A feature is in more than one of `answers`, `unknown` and `known`.",
+    "not_found": "There is no such model, interview or address.",
+    "method_not_allowed": "The address does not support this HTTP method.",
+    "unauthorized": "The token of the service is missing or wrong.",
+    "host_not_allowed": "The service does not accept this Host header.",
+    "origin_not_allowed": "The request comes from a page of another origin.",
+    "too_many_requests": "The client sends too many requests.",
+    "question_changed": "The request answers a question that is not the current one.",
+    "interview_changed": "Another request changed or deleted the interview in the meantime.",
+    "model_changed": "The service no longer has the model version of this interview.",
+    "too_many_events": "The interview has as many events as the service allows.",
+    "storage_unavailable": "The service cannot store or read interviews at the moment.",
+    "internal": "The service failed; its log has details.",
     # warnings
-    "conditions_changed": "A certified rule is used under other conditions than it was certified for; it stops no case.",
-    "no_threshold": "The cases show no threshold that keeps a certified rule's promise; it stops no case.",
-    "outside_training_range": "A number is outside of the range of the training data.",
+    "shared_worker": "A worker of a cluster runs several tasks at once, so times and memory are not comparable.",
     "method_failed": "One of the methods that were tried failed and is left out.",
 }
 
@@ -125,6 +146,10 @@ class CheckpointError(AsklessError):
 
 class ClusterError(AsklessError):
     """Processes or machines of a cluster do not work together."""
+
+
+class ExperimentError(AsklessError):
+    """An experiment's file, task, folder or result cannot be used."""
 
 
 class TruthError(AsklessError):

@@ -37,7 +37,7 @@ from askless.core import (
 from askless.core.candidates import candidates_after
 from askless.core.costs import checked_price
 from askless.core.interview import check_unavailable, checked_known
-from askless.core.numbers import Limits, is_whole, limits_text, within
+from askless.core.numbers import Limits, is_whole, limits_text, plausible_limits, within
 from askless.core.stopping import as_rules, check_rules
 from askless.core.stopping.base import makes_promise
 from askless.core.stopping.certified import MIXED, manner_of, rules_in_force
@@ -215,7 +215,7 @@ class FittedModel:
         return columns
 
     def check_answer(self, name: str, answer: Any) -> None:
-        """Refuse a number outside the feature's limits; warn of one outside the training range.
+        """Refuse a number outside the feature's limits; warn of one far outside the training range.
 
         The limits are `low` and `high` of the model's `descriptions`.
         """
@@ -234,11 +234,13 @@ class FittedModel:
                     low=low,
                     high=high,
                 )
-            if not within(number, (part.low, part.high)):
+            assert part.low is not None
+            assert part.high is not None
+            if not within(number, plausible_limits(part.low, part.high)):
                 warnings.warn(
                     UnseenWarning(
                         "outside_training_range",
-                        f"{part.name!r} is {number:g}, outside of the training range from {part.low:g} to "
+                        f"{part.name!r} is {number:g}, far outside the training range from {part.low:g} to "
                         f"{part.high:g}; the prediction may be wrong",
                         **where,
                         low=part.low,
@@ -388,7 +390,7 @@ class FittedModel:
         if isinstance(mask, Mapping):
             raise ParameterError(
                 "wrong_type",
-                f"{name} must be a list of feature names, such as {list(mask)}, not a mapping: the table has the values",
+                f"{name} must be a list of feature names, such as {list(mask)}, not a mapping",
                 name=name,
                 value=mask,
             )

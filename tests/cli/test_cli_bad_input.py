@@ -166,7 +166,7 @@ def test_data_sets(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ASKLESS_DATA", str(tmp_path / "empty"))
     assert "did you mean 'triage'" in run("datasets", "get", "triag").complaint
-    assert "Fetch Spambase" in run("datasets", "get", "spam").complaint
+    assert "Download Spambase" in run("datasets", "get", "spam").complaint
     assert "has no option" in run("datasets", "get", "wine", "--rows", 10).complaint
     assert ".csv" in run("datasets", "get", "wine", "-o", "wine.xlsx").complaint
     assert "no data set" in run("demo", "--dataset", "nonsense").complaint

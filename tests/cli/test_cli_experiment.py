@@ -69,8 +69,8 @@ def test_a_corrupt_result_is_a_note(file, quick_worker, run, tmp_path):
     damaged.write_bytes(b"{")
     result = run("experiment", "run", file)
     assert result.code == 0
-    assert f"{damaged.name} is not a whole result" in result.err
-    assert "it is set aside as" in result.err
+    assert f"{damaged.name} is damaged" in result.err
+    assert "it was renamed to" in result.err
     assert json.loads(damaged.read_bytes())["format"] == 1
 
 

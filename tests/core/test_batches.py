@@ -10,7 +10,9 @@ from askless.core.choice import ceiling_of, decide
 from askless.core.costs import Depends, PerFeature
 from askless.core.reference import Reference
 from askless.core.stopping import Certified, MaxCost, MaxFeatures
+from askless.exceptions import ParameterError
 from askless.theory import noisy_tests, twin_sensors
+from tests.coded import raises
 
 
 def stored(problem, n=4000):
@@ -155,7 +157,7 @@ def dearer_where_a_is_positive(state):
 def test_a_promise_is_not_for_batches():
     schema, cases, reference = four_features()
     rule = Certified(0.1, threshold=0.6, cases=100)
-    with pytest.raises(ValueError, match="certified for questions one at a time"):
+    with raises(ParameterError, "not_supported", name="stopping"):
         rollout(Scored(1, 2, 3, 4), Moved(0, 0, 0, 0), cases, schema, batch=2, reference=reference, stopping=rule)
 
 
@@ -193,12 +195,12 @@ def test_predictions_and_costs_follow_the_members_one_by_one():
 def test_batches_are_for_numpy():
     problem = noisy_tests()
     cases = Cases(torch.zeros((3, 6)), torch.ones((3, 6), dtype=torch.bool))
-    with pytest.raises(ValueError, match="batches are chosen in numpy; the cases are a Tensor"):
+    with raises(ParameterError, "not_supported", name="batch", value=2):
         rollout(problem.greedy, problem, cases, problem.schema, batch=2, reference=stored(problem))
 
 
 def test_without_stored_rows():
     problem = noisy_tests()
     values, _ = problem.sample(3, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="a batch is chosen with imagined answers from stored rows"):
+    with raises(ParameterError, "not_supported", name="batch"):
         rollout(problem.greedy, problem, problem.cases(values), problem.schema, batch=2)

@@ -7,6 +7,8 @@ from numpy.testing import assert_allclose
 from askless.core import Progress, State
 from askless.core.stopping import Certified, rule_from_json, rule_to_json
 from askless.core.stopping.certified import binomial_tail, certified_on
+from askless.exceptions import ParameterError
+from tests.coded import raises
 
 
 def test_binomial_tail_by_hand():
@@ -112,13 +114,13 @@ def test_stops_where_sure_enough_and_not_too_late():
 
 
 def test_without_a_threshold_it_says_what_to_do():
-    with pytest.raises(ValueError, match="certify"):
+    with raises(ParameterError, "required", name="threshold"):
         Certified(0.05).stops(progress_of([[0.9, 0.1]]))
 
 
 @pytest.mark.parametrize("risk", [0, 1, -0.1, "much", float("nan")])
 def test_impossible_risks(risk):
-    with pytest.raises(ValueError, match="risk"):
+    with raises(ParameterError, "out_of_range", name="risk"):
         Certified(risk)
 
 

@@ -1,10 +1,11 @@
 """Images as columns: the places of pixels, by hand."""
 
 import numpy as np
-import pytest
 import torch
 
 from askless.core import Feature, Grid, Part, Schema
+from askless.exceptions import ParameterError
+from tests.coded import raises
 
 GRID = Grid(height=4, width=6, channels=3, patch_size=2)
 
@@ -45,9 +46,9 @@ def test_a_schema_of_patches() -> None:
 
 
 def test_wrong_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="patch_size is 3; it must divide the images' 4 x 6 pixels"):
+    with raises(ParameterError, "wrong_shape", name="patch_size", value=3, shape=(4, 6)):
         Grid(height=4, width=6, channels=1, patch_size=3)
-    with pytest.raises(ValueError, match="positive integers"):
+    with raises(ParameterError, "out_of_range", value=(4, 6, 0, 2), low=1):
         Grid(height=4, width=6, channels=0, patch_size=2)
-    with pytest.raises(ValueError, match="not the patches of Grid"):
+    with raises(ParameterError, "wrong_shape", name="grid"):
         Schema((Feature("a", (Part("a", "patch"),), 0, 12),), GRID)

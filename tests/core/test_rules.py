@@ -24,7 +24,9 @@ from askless.core.stopping import (
     rule_to_json,
     stopping_from_json,
 )
+from askless.exceptions import ParameterError
 from askless.models import Ranking
+from tests.coded import raises
 from tests.core.linear import Spent
 
 NAMES = Schema.of_numbers(["a", "b", "c"])
@@ -56,32 +58,36 @@ def progress_of(outputs, *, count=0, spent=0.0, prices=(1.0, 2.0, 3.0), sd=None,
 def test_confidence_and_spread():
     assert Confidence(0.9).stops(progress_of([[0.95, 0.05], [0.4, 0.6], [0.1, 0.9]])).tolist() == [True, False, True]
     assert Spread(2.0).stops(progress_of([[1.0], [1.0]], sd=[1.5, 2.5])).tolist() == [True, False]
-    with pytest.raises(ValueError, match="Confidence is for classes"):
+    with raises(ParameterError, "not_supported", name="confidence"):
         Confidence(0.9).stops(progress_of([[1.0]]))
-    with pytest.raises(ValueError, match="Spread needs a predicted standard deviation"):
+    with raises(ParameterError, "not_supported", name="spread", needed="sd"):
         Spread(2.0).stops(progress_of([[1.0]]))
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "code", "fields"),
     [
-        (lambda: Confidence(1.2), "the confidence is 1.2; it must be a number between 0 and 1"),
-        (lambda: Confidence("high"), "the confidence is 'high'"),
-        (lambda: Spread(-1), "the standard deviation is -1"),
-        (lambda: MaxCost(float("nan")), "the money to spend is nan; it must be a number of at least 0"),
-        (lambda: MaxCost(None), "the money to spend is None"),
-        (lambda: MaxCost(float("inf")), "the money to spend is inf"),
-        (lambda: InformationPerCost(True), "the information per cost is True"),
-        (lambda: DecisionStable(2), "the chance of another decision is 2"),
-        (lambda: DecisionStable(draws=0), "the number of draws is 0"),
-        (lambda: AllOf(()), "AllOf needs at least one rule"),
-        (lambda: MaxCost(1) & 3, "3 is not a stopping rule"),
-        (lambda: MaxCost(1) | Confidence, "Confidence is a class, not a stopping rule"),
-        (lambda: as_rules(Confidence | MaxCost), "is not a stopping rule"),  # classes: what Python makes of a `|`
+        (lambda: Confidence(1.2), "out_of_range", {"name": "probability", "value": 1.2, "low": 0, "high": 1}),
+        (lambda: Confidence("high"), "out_of_range", {"name": "probability", "value": "high"}),
+        (lambda: Spread(-1), "out_of_range", {"name": "sd", "value": -1}),
+        (lambda: MaxCost(float("nan")), "out_of_range", {"name": "money", "low": 0, "high": None}),
+        (lambda: MaxCost(None), "out_of_range", {"name": "money", "value": None}),
+        (lambda: MaxCost(float("inf")), "out_of_range", {"name": "money", "value": float("inf")}),
+        (lambda: InformationPerCost(True), "out_of_range", {"name": "threshold", "value": True}),
+        (lambda: DecisionStable(2), "out_of_range", {"name": "chance", "value": 2}),
+        (lambda: DecisionStable(draws=0), "out_of_range", {"name": "draws", "value": 0, "low": 1}),
+        (lambda: AllOf(()), "required", {"name": "rules"}),
+        (lambda: MaxCost(1) & 3, "wrong_type", {"name": "stopping", "value": 3}),
+        (lambda: MaxCost(1) | Confidence, "wrong_type", {"name": "stopping", "value": Confidence}),
+        (
+            lambda: as_rules(Confidence | MaxCost),
+            "wrong_type",
+            {"name": "stopping", "value": Confidence | MaxCost},
+        ),
     ],
 )
-def test_bad_settings(make, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_settings(make, code, fields):
+    with raises(ParameterError, code, **fields):
         make()
 
 
@@ -142,11 +148,11 @@ def test_every_case_says_why_it_stopped():
 
 
 def test_a_rule_for_the_other_task():
-    with pytest.raises(ValueError, match="the stopping rule confidence is for a classification; this is a regres"):
+    with raises(ParameterError, "not_supported", name="confidence", expected="classification", value="regression"):
         check_rules(
             as_rules(MaxCost(2) & (Confidence(0.9) | MaxFeatures(2))), "regression", stored=True, informative=True
         )
-    with pytest.raises(ValueError, match="the stopping rule spread is for a regression"):
+    with raises(ParameterError, "not_supported", name="spread", expected="regression"):
         check_rules([Spread(2)], "classification", stored=True, informative=True)
     check_rules([Spread(2), MaxCost(3)], "regression", stored=False, informative=False)
 
@@ -200,12 +206,12 @@ def test_decision_stable_looks_at_some_cases_at_a_time(monkeypatch):
 
 
 def test_decision_stable_needs_rows_and_a_tolerance():
-    with pytest.raises(ValueError, match="this model has none"):
+    with raises(ParameterError, "not_supported", name="decision_stable", needed="reference_rows"):
         DecisionStable().stops(progress_of([[0.5, 0.5]]))
     progress = progress_of([[1.0]])
     stored = Reference(np.zeros((2, 3), dtype=np.float32), np.ones((2, 3), dtype=bool), np.array([0.0, 1.0]))
     object.__setattr__(progress.asker, "reference", stored)
-    with pytest.raises(ValueError, match="needs a tolerance"):
+    with raises(ParameterError, "required", name="tolerance"):
         DecisionStable().stops(progress)
 
 
@@ -242,26 +248,26 @@ def test_the_short_form():
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("data", "code", "fields"),
     [
-        ({"confidense": 0.9}, r"there is no stopping rule 'confidense' \(did you mean 'confidence'\?\)"),
-        ({"rule": 0.9}, "there is no stopping rule 'rule'"),
-        ({"all_of": []}, "there is no stopping rule 'all_of'"),
-        ({"confidence": {"p": 0.9}}, "the stopping rule 'confidence' has the settings probability"),
-        ({"confidence": 3}, "the confidence is 3"),
-        ({"and": 3}, "'and' takes a list"),
-        ({}, "the stopping rules are {}"),
-        ([0.9], r"the stopping rules are \[0.9\]"),
+        ({"confidense": 0.9}, "unknown_name", {"name": "confidense", "nearest": "confidence"}),
+        ({"rule": 0.9}, "unknown_name", {"name": "rule"}),
+        ({"all_of": []}, "unknown_name", {"name": "all_of"}),
+        ({"confidence": {"p": 0.9}}, "invalid_choice", {"name": "confidence", "choices": ["probability"]}),
+        ({"confidence": 3}, "out_of_range", {"name": "probability", "value": 3}),
+        ({"and": 3}, "wrong_type", {"name": "and", "value": 3}),
+        ({}, "wrong_type", {"name": "stopping", "value": {}}),
+        ([0.9], "wrong_type", {"name": "stopping", "value": [0.9]}),
     ],
 )
-def test_bad_short_forms(data, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_short_forms(data, code, fields):
+    with raises(ParameterError, code, **fields):
         stopping_from_json(data)
 
 
 @pytest.mark.parametrize("name", ["Rule", "StoppingRule", "Progress", "as_rules", "NOTHING_LEFT", "os", None, 3])
 def test_only_rules_are_made_from_files(name):
-    with pytest.raises(ValueError, match="there is no stopping rule"):
+    with raises(ParameterError, "unknown_name", name=name):
         rule_from_json({"name": name, "config": {}})
 
 
@@ -275,7 +281,7 @@ class Mine:
 
 
 def test_a_rule_of_ones_own_that_says_one_word_for_all():
-    with pytest.raises(ValueError, match=r"array of shape \(\); it must be \(2,\), one boolean for each case"):
+    with raises(ParameterError, "wrong_shape", name="stops", shape=(), expected=(2,)):
         narrowed(progress_of([[0.5, 0.5], [0.9, 0.1]]), [Mine()])
 
 

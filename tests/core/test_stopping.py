@@ -8,6 +8,8 @@ import torch
 from askless.core import NOTHING_LEFT, Asker, MaxFeatures, Progress, Schema, State
 from askless.core.choice import ceiling_of, narrowed
 from askless.core.stopping import as_rules, stop_reason
+from askless.exceptions import ParameterError
+from tests.coded import raises
 from tests.core.linear import Spent
 
 
@@ -45,7 +47,7 @@ def test_what_a_caller_means():
 
 @pytest.mark.parametrize("limit", [-1, 1.5, True, "3", float("inf"), None, float("nan")])
 def test_a_limit_is_a_whole_number(limit):
-    with pytest.raises(ValueError, match=r"the number of features to ask is .*; it must be an integer of at least 0"):
+    with raises(ParameterError, "out_of_range", name="limit", low=0):
         MaxFeatures(limit)
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from askless.core import Trajectory
+from askless.exceptions import ParameterError
+from tests.coded import raises
 
 NAMES = ("age", "sex", "dose")
 
@@ -40,7 +42,7 @@ def test_predictions_after_k_answers():
     assert t.at(1)[:, 0].tolist() == [0.02, 0.12]
     assert t.at(2)[:, 0].tolist() == [0.03, 0.12]  # the second case stopped and keeps its last
     assert t.at(50).tolist() == t.at(2).tolist()
-    with pytest.raises(ValueError, match="the number of answers is -1; it must be at least 0"):
+    with raises(ParameterError, "out_of_range", name="k", value=-1, low=0):
         t.at(-1)
 
 

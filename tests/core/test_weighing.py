@@ -8,6 +8,8 @@ import torch
 from askless.core import Cases, rollout, weigh
 from askless.core.costs import PerFeature
 from askless.core.stopping import InformationPerCost, MaxCost, MaxFeatures
+from askless.exceptions import ParameterError
+from tests.coded import raises
 from tests.core.linear import schema_of
 
 SCHEMA = schema_of([1, 1, 1, 1])
@@ -100,7 +102,7 @@ def test_no_question_worth_its_price():
     reason = asked(policy, [1.0, 1.0, 1.0, 1.0], InformationPerCost(0.01), MaxFeatures(4))[2]
     assert reason == "asked 4 features"
     policy.informative = False
-    with pytest.raises(ValueError, match="needs a method whose scores are information"):
+    with raises(ParameterError, "not_supported", name="information_per_cost", needed="information"):
         asked(policy, [4.0, 1.0, 1.0, 1.0], InformationPerCost(0.15))
 
 

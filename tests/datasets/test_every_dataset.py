@@ -1,6 +1,7 @@
 """What must hold for every data set, found by discovery over `list_datasets()`."""
 
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,8 @@ import pytest
 import askless.datasets
 from askless.datasets import DatasetNotFound, Info, describe, list_datasets, load_dataset, sets
 from askless.datasets.base import Dataset, Recorded
+from askless.exceptions import ParameterError
+from tests.coded import raises
 
 NAMES = list_datasets()
 GENERATED = [name for name in NAMES if "n" in describe(name).options]
@@ -107,7 +110,7 @@ class TestDeclaredFacts:
     def test_images(self, name):
         data = loaded(name)
         if data.info.image_shape is None:
-            with pytest.raises(ValueError, match="holds no images"):
+            with raises(ParameterError, "not_supported", name="images", value=name):
                 _ = data.images
         else:
             assert data.images.shape == (len(data.frame), *data.info.image_shape)
@@ -163,29 +166,31 @@ def test_one_row_is_enough(name):
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "ten"])
 def test_a_number_of_rows_that_is_none(n):
-    with pytest.raises(ValueError, match=r"the number of rows is .*; it must be an integer of at least 1"):
+    with raises(ParameterError, "out_of_range", name="n", value=n, low=1):
         load_dataset("triage", n=n)
 
 
 @pytest.mark.parametrize("name", FIXED)
 def test_a_fixed_table_takes_no_options(name):
-    with pytest.raises(ValueError, match=f"'{name}' has no option 'n'; it takes no options: it is a fixed table"):
+    with raises(ParameterError, "unknown_name", name="n", choices=[]) as caught:
         load_dataset(name, n=10)
+    assert str(caught.value) == f"the data set {name!r} has no option 'n'; it takes no options"
 
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_a_generator_names_its_options(name):
-    with pytest.raises(ValueError, match=f"'{name}' has no option 'seed'; it takes n and random_state"):
+    with raises(ParameterError, "unknown_name", name="seed", choices=["n", "random_state"]):
         load_dataset(name, seed=10)
 
 
 @pytest.mark.parametrize("lookup", [load_dataset, describe])
 def test_unknown_names(lookup):
-    with pytest.raises(ValueError, match=r"there is no data set 'triaje' .did you mean 'triage'"):
+    with raises(ParameterError, "unknown_name", name="triaje", nearest="triage") as caught:
         lookup("triaje")
-    with pytest.raises(ValueError, match=r"there is no data set 'qqq'; there are 'breast_cancer', .*'wine'"):
+    assert "there is no data set 'triaje' (did you mean 'triage'?); there are 'breast_cancer', " in str(caught.value)
+    with raises(ParameterError, "unknown_name", name="qqq", nearest=None, choices=NAMES):
         lookup("qqq")
-    with pytest.raises(ValueError, match="there is no data set '__all__'"):
+    with raises(ParameterError, "unknown_name", name="__all__"):
         lookup("__all__")
 
 
@@ -211,20 +216,23 @@ def test_what_comes_along():
 def test_what_is_absent_says_where_to_get_it_and_where_to_put_it(name, home):
     info = describe(name)
     assert not info.available
-    with pytest.raises(DatasetNotFound, match=r"Fetch|put together.*https") as caught:
+    with raises(DatasetNotFound, "file_not_found", name=name) as caught:
         load_dataset(name, download=False)
-    assert any(str(home / file) in str(caught.value) for file in info.files)
+    assert caught.value.fields["path"] in [str(home / file) for file in info.files]
+    assert re.search(r"home\. (Download|Build) .* put ", str(caught.value))
+    assert caught.value.fields["path"] in str(caught.value)
     assert "ASKLESS_DATA" in str(caught.value)
-    assert "Downloading" not in str(caught.value)
+    assert "The download failed" not in str(caught.value)
     assert not home.exists()
 
 
 @pytest.mark.parametrize("name", sorted(FROM_ELSEWHERE - {"nhanes"}))
 def test_without_a_network_it_says_that_too(name, home):
-    with pytest.raises(
-        DatasetNotFound, match=r"ASKLESS_DATA\. Downloading it failed: .*tests do not use the network"
-    ):
+    with raises(DatasetNotFound, "download_failed", name=name) as caught:
         load_dataset(name)
+    assert re.search("ASKLESS_DATA .*The download failed: .*tests do not use the network", str(caught.value))
+    assert caught.value.fields["path"]
+    assert caught.value.fields["url"]
     assert not home.exists()
 
 

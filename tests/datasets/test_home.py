@@ -1,4 +1,6 @@
+import copy
 import hashlib
+import pickle
 import sys
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from askless.datasets import DatasetDamaged, DatasetNotFound, data_home
 from askless.datasets.home import read_checked
 from askless.exceptions import AsklessError
+from tests.coded import raises
 
 
 @pytest.fixture(autouse=True)
@@ -58,12 +61,17 @@ def test_a_checked_file(tmp_path):
     right = hashlib.sha256(b"content").hexdigest()
     assert read_checked(file, right) == b"content"
     file.write_bytes(b"kontent")
-    with pytest.raises(DatasetDamaged, match=f"{file} is damaged .* not {right}; delete it"):
+    with raises(DatasetDamaged, "damaged_file", path=str(file), expected=right) as caught:
         read_checked(file, right)
+    assert caught.value.fields["value"] == hashlib.sha256(b"kontent").hexdigest()
+    assert str(file) in str(caught.value)
+    assert "delete it and download it again" in str(caught.value)
 
 
 def test_the_errors_are_of_the_family():
     assert issubclass(DatasetNotFound, AsklessError)
     assert issubclass(DatasetNotFound, FileNotFoundError)
     assert issubclass(DatasetDamaged, AsklessError)
-    assert str(DatasetNotFound("put it there")) == "put it there"
+    error = DatasetNotFound("file_not_found", "put it there", name="spam")
+    for each in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert (each.code, str(each), each.fields) == ("file_not_found", "put it there", {"name": "spam"})

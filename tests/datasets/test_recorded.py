@@ -11,6 +11,8 @@ import pytest
 
 from askless.datasets import DatasetDamaged, DatasetNotFound, describe, load_dataset
 from askless.encoding import TableEncoder
+from askless.exceptions import ParameterError
+from tests.coded import raises
 from tests.datasets.real_files import needs, sets_module
 
 # Heart
@@ -73,12 +75,13 @@ def test_the_subset_of_miniboone():
         assert data.info.rows == len(data.frame) == 11_219
         assert "subset" in data.source
         assert "A subset of the complete table" in data.description
-    with pytest.raises(DatasetNotFound, match="41150"):
+    with raises(DatasetNotFound, "file_not_found", name="miniboone") as caught:
         load_dataset("miniboone", subset=False, download=False)
+    assert "41150" in str(caught.value)
 
 
 def test_an_option_of_miniboone_that_is_none():
-    with pytest.raises(ValueError, match="subset is 'small'; it must be True, False or None"):
+    with raises(ParameterError, "invalid_choice", name="subset", value="small", choices=[True, False, None]):
         load_dataset("miniboone", subset="small")
 
 
@@ -122,10 +125,10 @@ def test_a_rebuilt_nhanes(home):
     assert data.target.tolist() == ["normal", "pre-diabetes", "diabetes"]
     assert data.info.rows == 3
     write(table.drop(columns="waist"))
-    with pytest.raises(DatasetDamaged, match="has no column 'waist'"):
+    with raises(DatasetDamaged, "missing_column", path=str(home / module.REBUILT), column="waist"):
         load_dataset("nhanes")
     write(table.assign(Outcome=[0, 1, 3]))
-    with pytest.raises(DatasetDamaged, match="Outcome must be 0"):
+    with raises(DatasetDamaged, "unknown_label", path=str(home / module.REBUILT), column="Outcome", row=2):
         load_dataset("nhanes")
 
 
@@ -227,23 +230,27 @@ class TestMnist:
         assert list(data.frame.columns) == ["row 6, column 15", "row 6, column 14", "row 24, column 12"]
         np.testing.assert_array_equal(data.frame["row 6, column 15"], whole.images.reshape(-1, 784)[:, 154])
         assert (data.info.columns, data.info.features) == (3, 3)
-        with pytest.raises(ValueError, match="holds no images"):
+        with raises(ParameterError, "not_supported", name="images", value="mnist"):
             _ = data.images
 
     @pytest.mark.parametrize(
-        ("options", "words"),
+        ("options", "code", "fields"),
         [
-            ({"patch_size": 3}, "patch_size is 3; it must divide the images' 28 x 28 pixels"),
-            ({"patch_size": 2.0}, "patch_size is 2.0"),
-            ({"pixels": [784]}, "pixels has 784; each must be an integer from 0 to 783"),
-            ({"pixels": [1, 1]}, "none of them twice"),
-            ({"pixels": []}, "at least one pixel"),
-            ({"pixels": [1], "patch_size": 2}, "not both"),
-            ({"pixel": [1]}, "has no option 'pixel'; it takes patch_size and pixels"),
+            ({"patch_size": 3}, "out_of_range", {"name": "patch_size", "value": 3, "shape": (28, 28)}),
+            ({"patch_size": 2.0}, "out_of_range", {"name": "patch_size", "value": 2.0}),
+            ({"pixels": [784]}, "out_of_range", {"name": "pixels", "value": 784, "low": 0, "high": 783}),
+            ({"pixels": [1, 1]}, "duplicate_name", {"name": "pixels"}),
+            ({"pixels": []}, "required", {"name": "pixels"}),
+            ({"pixels": [1], "patch_size": 2}, "conflicting_settings", {"name": "pixels"}),
+            (
+                {"pixel": [1]},
+                "unknown_name",
+                {"name": "pixel", "choices": ["patch_size", "pixels"], "nearest": "pixels"},
+            ),
         ],
     )
-    def test_options_that_cannot_be(self, options, words):
-        with pytest.raises(ValueError, match=words):
+    def test_options_that_cannot_be(self, options, code, fields):
+        with raises(ParameterError, code, **fields):
             load_dataset("mnist", **options)
 
     def test_a_changed_pixel(self, real, home):
@@ -254,10 +261,10 @@ class TestMnist:
         content = bytearray(gzip.decompress(path.read_bytes()))
         content[100] ^= 1
         path.write_bytes(gzip.compress(bytes(content)))
-        with pytest.raises(DatasetDamaged, match="does not hold the images of MNIST"):
+        with raises(DatasetDamaged, "damaged_file", expected=sets_module("mnist").PIXELS_SHA256):
             load_dataset("mnist")
         path.write_bytes(path.read_bytes()[:-50])
-        with pytest.raises(DatasetDamaged, match=r"t10k-labels.* cannot be unpacked"):
+        with raises(DatasetDamaged, "unreadable_file", path=str(path)):
             load_dataset("mnist")
 
 
@@ -290,4 +297,6 @@ def test_a_damaged_file_is_named(name, file, home):
     (home / file).write_bytes(b"1,2,3\n")
     with pytest.raises(DatasetDamaged) as caught:
         load_dataset(name)
+    assert caught.value.fields["path"] == str(home / file)
     assert str(home / file) in str(caught.value)
+    assert caught.value.code in ("damaged_file", "unreadable_file")

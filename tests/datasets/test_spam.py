@@ -6,7 +6,8 @@ import pytest
 
 from askless.datasets import DatasetDamaged, DatasetNotFound, data_home, describe, load_dataset
 from askless.datasets.reading import values_sha256
-from askless.datasets.sets.spam import FILE, NAMES, UCI_FILE
+from askless.datasets.sets.spam import FILE, FILE_SHA256, NAMES, UCI_FILE, VALUES_SHA256
+from tests.coded import raises
 
 needs_file = pytest.mark.skipif(
     not (data_home() / FILE).is_file(), reason=f"{FILE} is not in the data home; set ASKLESS_DATA"
@@ -28,31 +29,32 @@ def original():
 
 def test_absent(home):
     assert not describe("spam").available
-    with pytest.raises(DatasetNotFound, match=r"UCI .*/94/.*OpenML 44.*spambase\.data.*ASKLESS_DATA") as caught:
+    with raises(DatasetNotFound, "download_failed", name="spam", path=str(home / UCI_FILE)) as caught:
         load_dataset("spam")
-    assert str(home / UCI_FILE) in str(caught.value)
+    for words in ("/94/", "OpenML 44", "spambase.data", "ASKLESS_DATA", str(home / UCI_FILE)):
+        assert words in str(caught.value)
 
 
 def test_damaged(home):
     (home / FILE).write_bytes(gzip.compress(b"1,2,3\n"))
     assert describe("spam").available
-    with pytest.raises(DatasetDamaged, match="SHA-256"):
+    with raises(DatasetDamaged, "damaged_file", path=str(home / FILE), expected=FILE_SHA256):
         load_dataset("spam")
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "code", "fields"),
     [
-        ("1,2,3\n", r"holds \(1, 3\) rows and columns, not \(4601, 58\)"),
-        ("one,two\n", "is not a table of numbers"),
-        ("", "is not a table of numbers"),
-        (",".join(["0"] * 58) + "\n", "rows and columns"),
-        ((",".join(["0"] * 58) + "\n") * 4601, "does not hold the values of Spambase"),
+        ("1,2,3\n", "damaged_file", {"shape": (1, 3), "expected": (4601, 58)}),
+        ("one,two\n", "unreadable_file", {}),
+        ("", "unreadable_file", {}),
+        (",".join(["0"] * 58) + "\n", "damaged_file", {"shape": (1, 58), "expected": (4601, 58)}),
+        ((",".join(["0"] * 58) + "\n") * 4601, "damaged_file", {"expected": VALUES_SHA256}),
     ],
 )
-def test_a_plain_file_that_is_not_spambase(home, text, complaint):
+def test_a_plain_file_that_is_not_spambase(home, text, code, fields):
     (home / UCI_FILE).write_text(text)
-    with pytest.raises(DatasetDamaged, match=complaint):
+    with raises(DatasetDamaged, code, path=str(home / UCI_FILE), **fields):
         load_dataset("spam")
 
 
@@ -100,7 +102,7 @@ def test_ucis_own_file_in_any_order_of_rows(original, home):
 def test_ucis_own_file_with_one_changed_value(original, home):
     original.iloc[17, 3] += 0.01
     original.to_csv(home / UCI_FILE, header=False, index=False)
-    with pytest.raises(DatasetDamaged, match="does not hold the values of Spambase"):
+    with raises(DatasetDamaged, "damaged_file", path=str(home / UCI_FILE), expected=VALUES_SHA256):
         load_dataset("spam")
 
 

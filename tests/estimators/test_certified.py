@@ -8,6 +8,7 @@ import pytest
 
 from askless import DynamicClassifier, DynamicRegressor, load
 from askless.certification import held_for_proof
+from askless.core.costs import Depends
 from askless.core.stopping import (
     Certified,
     Confidence,
@@ -17,8 +18,9 @@ from askless.core.stopping import (
     rule_from_json,
     rule_to_json,
 )
-from askless.exceptions import CertificationWarning, InterviewError, TableError
+from askless.exceptions import CertificationWarning, InterviewError, ParameterError, TableError
 from askless.methods import Greedy
+from tests.coded import no_warning, raises, warns
 
 QUICK = Greedy(epochs=4, pretrain_epochs=8, hidden=(32,))
 
@@ -32,7 +34,7 @@ def table(n, seed=0):
 
 @pytest.fixture(scope="module")
 def model():
-    return DynamicClassifier(max_features=4, method=QUICK).fit(*table(1200))
+    return DynamicClassifier(max_features=4, method=QUICK, reference_rows=256).fit(*table(1200))
 
 
 def test_certify_and_use(model):
@@ -76,17 +78,17 @@ def test_the_order_of_the_rules_does_not_matter(model):
 def test_one_promise_at_a_time(model):
     X, y = table(1500, seed=1)
     rule = model.certify(X, y, risk=0.2)
-    with pytest.raises(ValueError, match="two rules with a promise"):
+    with raises(ParameterError, "conflicting_settings", name="stopping"):
         model.rollout(X, stopping=[rule, model.certify(X, y, risk=0.3)])
 
 
 def test_batches_cannot_be_certified(model):
-    with pytest.raises(ValueError, match="one at a time"):
+    with raises(ParameterError, "not_supported", name="batch", value=2):
         model.certify(*table(300), batch=2)
 
 
 def test_what_cannot_be_promised_warns_and_abstains(model):
-    with pytest.warns(CertificationWarning, match="stops none"):
+    with warns(CertificationWarning, "no_threshold", rows=100, risk=0.01):
         rule = model.certify(*table(100, seed=3), risk=0.01)
     t = model.rollout(table(20)[0], stopping=rule)
     assert all("abstains" in reason for reason in t.stop_reason)
@@ -121,18 +123,20 @@ def test_a_bad_cell_is_found_before_training_wherever_it_is():
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    "settings",
     [
-        ({"stopping": DecisionStable(), "reference_rows": 0}, "stored rows"),
-        ({"stopping": MaxCost(3) & DecisionStable(), "reference_rows": 0}, "stored rows"),
+        {"stopping": DecisionStable(), "reference_rows": 0},
+        {"stopping": MaxCost(3) & DecisionStable(), "reference_rows": 0},
     ],
 )
-def test_a_rule_that_cannot_be_used_is_an_error_before_training(settings, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_rule_that_cannot_be_used_is_an_error_before_training(settings):
+    with raises(ParameterError, "not_supported", name="decision_stable", needed="reference_rows"):
         DynamicClassifier(method=Never(), **settings).fit(*table(60))
     X, y = table(60)
-    with pytest.raises(ValueError, match="tolerance"):
-        DynamicRegressor(method=Never(), stopping=DecisionStable()).fit(X, (y == "yes").astype(float))
+    with raises(ParameterError, "required", name="tolerance"):
+        DynamicRegressor(method=Never(), stopping=DecisionStable(), reference_rows=256).fit(
+            X, (y == "yes").astype(float)
+        )
 
 
 class Never(type(QUICK)):
@@ -141,29 +145,140 @@ class Never(type(QUICK)):
 
 
 def test_and_would_break_the_promise():
-    with pytest.raises(ValueError, match="&"):
+    with raises(ParameterError, "conflicting_settings", name="certified"):
         Certified(0.1) & Confidence(0.8)
-    with pytest.raises(ValueError, match="&"):
+    with raises(ParameterError, "conflicting_settings", name="certified"):
         (Confidence(0.9) | Certified(0.1)) & Confidence(0.8)
 
 
-def test_a_promise_is_not_for_cases_that_are_asked_in_another_way(model, tmp_path):
+def test_a_certified_rule_holds_only_under_its_conditions(model, tmp_path):
     X, y = table(1500, seed=1)
     rule = model.certify(X, y, risk=0.2, stopping=MaxCost(3), known=["e"])
-    assert rule.manner == ("beside MaxCost(3)", "known: e")
+    assert rule.manner == ("rule: MaxCost(3)", "known: e")
     assert rule_from_json(json.loads(json.dumps(rule_to_json(rule)))) == rule
-    same = {"stopping": [MaxCost(3), rule], "known": np.tile([False] * 4 + [True], (5, 1))}
-    model.rollout(X[:5], **same)
-    model.interview(stopping=same["stopping"], known={"e": 1.0})
-    for other in ({"stopping": rule}, {"known": None}, {"available": ["a", "b", "e"]}, {"costs": {"a": 1.0}}):
-        with pytest.warns(CertificationWarning, match="certified for cases asked in another way"):
-            model.rollout(X[:5], **same | other)
-    with pytest.warns(CertificationWarning, match="now: beside MaxCost.*; known: e; unavailable: a, b"):
-        model.interview(stopping=same["stopping"], known={"e": 1.0}, unavailable=iter(["a", "b"]))
-    model.interview(stopping=same["stopping"], known=pd.Series({"e": 1.0}))
-    with pytest.raises(InterviewError, match="give a list of feature names"):
+    same = {"stopping": [MaxCost(3), rule], "known": np.tile([False] * 4 + [True], (200, 1))}
+    with no_warning(CertificationWarning):
+        reasons = model.rollout(X[:200], **same).stop_reason
+        assert any(reason.startswith("sure enough") for reason in reasons)
+        model.rollout(X[:200], **same, costs={"a": 1.0})  # as at `fit`
+        model.interview(stopping=same["stopping"], known={"e": 1.0})
+        model.interview(stopping=same["stopping"], known=pd.Series({"e": 1.0}))
+    for other, why in (
+        ({"stopping": rule}, "the rule MaxCost(3) was removed"),
+        ({"stopping": [rule, MaxCost(3), Confidence(0.999)]}, "the rule Confidence(probability=0.999) was added"),
+        ({"known": None}, "'e' was not known beforehand"),
+        ({"known": ["a", "e"]}, "'a' was known beforehand"),
+        ({"known": np.arange(1000).reshape(200, 5) % 3 == 0}, "a set of features that differs between the cases was"),
+        ({"available": ["a", "b", "e"]}, "'c' and 1 more were unavailable"),
+        ({"costs": {"a": 0.5}}, "the costs differ"),
+        ({"batch": 2}, "features were asked in batches"),
+    ):
+        with warns(CertificationWarning, "conditions_changed", certified=list(rule.manner)) as caught:
+            reasons = model.rollout(X[:200], **same | other).stop_reason
+        assert len(caught) == 1
+        assert all(f"; the certified stopping rule was not used: {why}" in reason for reason in reasons), reasons[0]
+        assert not any("sure enough" in reason for reason in reasons)
+    with warns(CertificationWarning, "conditions_changed", now=["rule: MaxCost(3)", "known: e", "unavailable: a"]):
+        talk = model.interview(stopping=same["stopping"], known={"e": 1.0}, unavailable=iter(["a"]))
+    while not talk.done:
+        talk.answer(2.0)
+    assert talk.stop_reason == ("nothing left to ask; the certified stopping rule was not used: 'a' was unavailable")
+    with raises(InterviewError, "wrong_type", name="unavailable", value="a"):
         model.interview(stopping=same["stopping"], unavailable="a")
-    plain = model.certify(X, y, risk=0.2)
-    model.interview(stopping=plain)
-    with pytest.warns(CertificationWarning, match="by itself; now: known: a"):
-        model.rollout(X[:5], stopping=plain, known=["a"])
+
+
+def test_other_costs_are_compared_with_those_of_the_certification(model):
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.2, costs={"a": 2.0})
+    assert rule.manner == ("cost: a=2",)
+    with no_warning(CertificationWarning):
+        model.rollout(X[:5], stopping=rule, costs={"a": 2.0})
+    for costs in (None, {"a": 3.0}, {"a": 2.0, "b": 0.5}, Depends(lambda state: np.ones(state.asked.shape))):
+        with warns(CertificationWarning, "conditions_changed"):
+            t = model.rollout(X[:5], stopping=rule, costs=costs)
+        assert all(reason.endswith("was not used: the costs differ") for reason in t.stop_reason)
+
+
+def started(model, **options):
+    """An interview by a rule that holds for it, and would stop it after a few answers of 2.0."""
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.2)
+    with no_warning(CertificationWarning):
+        return model.interview(stopping=rule, **options)
+
+
+def finish(talk):
+    while not talk.done:
+        talk.answer(2.0)
+    return talk.stop_reason
+
+
+def test_an_interview_that_keeps_to_the_order_is_stopped_by_the_rule(model):
+    reason = finish(started(model))
+    assert reason.startswith("sure enough")
+    for asked in (
+        lambda talk, name: talk.answers({name: 2.0}),
+        lambda talk, name: talk.record({name: 2.0}),
+        lambda talk, name: talk.answer(2.0),
+    ):
+        talk = started(model)
+        while not talk.done:
+            asked(talk, talk.question.name)
+        assert talk.stop_reason == reason
+
+
+EVENTS = [
+    (lambda talk, next_, other: talk.tell(other, 0.1), "{other!r} was told without being asked"),
+    (lambda talk, next_, other: (talk.answer(0.1), talk.tell(next_, 0.2)), "{next_!r} was corrected"),
+    (lambda talk, next_, other: talk.later(), "{next_!r} was postponed"),
+    (lambda talk, next_, other: talk.later(other), "{other!r} was postponed"),
+    (lambda talk, next_, other: talk.answers({next_: 0.1, other: 0.1}), "2 features were answered together"),
+    (lambda talk, next_, other: talk.answers({other: 0.1}), "{other!r} was asked instead of {next_!r}"),
+    (lambda talk, next_, other: talk.record({other: 0.1}), "{other!r} was asked instead of {next_!r}"),
+    (lambda talk, next_, other: talk.record({other: None, next_: 0.1}), "{other!r} was asked instead of {next_!r}"),
+]
+
+
+@pytest.mark.parametrize(("event", "why"), EVENTS)
+def test_an_event_that_changes_the_way_of_asking_turns_the_rule_off(model, event, why):
+    talk = started(model)
+    next_ = talk.question.name
+    other = talk.candidates[-1].name
+    with no_warning(CertificationWarning):
+        event(talk, next_, other)
+        reason = finish(talk.copy())
+    why = why.format(next_=next_, other=other)
+    assert reason == f"asked 4 features; the certified stopping rule was not used: {why}"
+    while talk.can_undo:  # without the event the rule holds
+        talk.undo()
+    assert finish(talk).startswith("sure enough")
+
+
+def test_recorded_answers_in_the_order_of_the_policy_keep_the_rule(model):
+    talk = started(model)
+    done = started(model)
+    reason = finish(done)
+    names = [event.feature for event in done.history]
+    talk.record(dict.fromkeys(names, 2.0))
+    assert (talk.stop_reason, talk.history) == (reason, done.history)
+    talk.undo()
+    assert not talk.done
+    rest = [name for name in "abcde" if name not in names]
+    talk.record(dict.fromkeys([*names, rest[0]], 2.0))  # it was asked on
+    assert finish(talk).endswith(f"was not used: {rest[0]!r} was asked after the end")
+
+
+def test_a_correction_after_the_end_reopens_the_interview(model):
+    talk = started(model)
+    assert finish(talk).startswith("sure enough")
+    talk.tell(talk.history[0].feature, 1.9)
+    assert not talk.done
+    assert finish(talk).endswith("was corrected")
+
+
+def test_a_batch_is_chosen_without_the_rule(model):
+    talk = started(model)
+    questions = talk.batch(3)
+    assert len(questions) == 3
+    talk.answers({question.name: 2.0 for question in questions})
+    assert finish(talk).endswith("was not used: 3 features were answered together")

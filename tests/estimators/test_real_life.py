@@ -1,5 +1,10 @@
 """Costs, rules, precedence, batches and candidates from the estimators, saved and loaded."""
 
+import copy
+import gc
+import pickle
+import weakref
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +14,9 @@ import pytest
 from askless import DynamicClassifier, DynamicRegressor, load
 from askless.core.costs import Depends, Panels, split_costs
 from askless.core.stopping import Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread
+from askless.exceptions import ParameterError
 from askless.methods import Auto, Greedy, Value
+from tests.coded import raises
 
 QUICK = {"epochs": 8, "pretrain_epochs": 8, "hidden": (32,)}
 COSTS = Panels({"blood_a": 4.0, "blood_b": 4.0, "age": 0.0, "scan": 9.0}, {"blood": {"blood_a": 1.0, "blood_b": 1.0}})
@@ -62,17 +69,22 @@ def test_candidates_say_what_came_second(model):
     t = model.rollout(X)
     for row in (0, 7):
         for step in range(t.n_asked[row]):
-            candidates = t.candidates(row, step)
+            candidates = model.candidates(X, row, t.names(row)[:step])
             assert candidates[0].name == t.names(row)[step]
             assert all(a.score >= b.score for a, b in pairwise(candidates))
             assert all(c.information >= 0 for c in candidates)
-        assert t.candidates(row, int(t.n_asked[row])) == ()
+        assert model.candidates(X, row, t.names(row)) == ()
     talk = model.interview()
-    for a, b in zip(talk.candidates, t.candidates(0, 0), strict=True):
+    for a, b in zip(talk.candidates, model.candidates(X, 0), strict=True):
         assert (a.name, a.price) == (b.name, b.price)
         assert a.score == pytest.approx(b.score, rel=1e-4)
-    with pytest.raises(ValueError, match="there is no step 9"):
-        t.candidates(0, 9)
+    name = t.names(0)[0]
+    with raises(ParameterError, "duplicate_name", name="asked", value=[name, name]):
+        model.candidates(X, 0, [name, name])
+    with raises(ParameterError, "unknown_name", name="agee"):
+        model.candidates(X, 0, ["agee"])
+    with raises(ParameterError, "wrong_type", name="asked", value=name):
+        model.candidates(X, 0, name)
 
 
 def test_a_saved_model_asks_the_same(model, tmp_path):
@@ -161,7 +173,7 @@ def test_without_stored_rows(tmp_path):
     model.save(tmp_path / "m.askless")
     with pytest.raises(ValueError, match="this model has none"):
         load(tmp_path / "m.askless").rollout(X, batch=2)
-    with pytest.raises(ValueError, match="batch is 0"):
+    with raises(ParameterError, "out_of_range", name="batch", value=0):
         model.rollout(X, batch=0)
 
 
@@ -174,19 +186,29 @@ def test_a_function_is_not_saved(tmp_path):
         model.save(tmp_path / "m.askless")
 
 
-def test_candidates_within_batches_are_not_told(model):
-    X, _ = table(4, seed=3)
-    with pytest.raises(ValueError, match="one question at a time"):
-        model.rollout(X, batch=2).candidates(0, 1)
-
-
 def test_candidates_of_the_last_case(model):
     X, _ = table(4, seed=3)
-    t = model.rollout(X, available=NAMES[:4])
-    assert t.candidates(-1, 0) == t.candidates(3, 0)
-    assert len(t.candidates(-1, 0)) > 0
-    with pytest.raises(IndexError):
-        t.candidates(4, 0)
+    last = model.candidates(X, -1, available=NAMES[:3], known=NAMES[:1])
+    assert last == model.candidates(X, 3, available=NAMES[:3], known=NAMES[:1])
+    assert {candidate.name for candidate in last} <= set(NAMES[1:3])
+    assert len(last) > 0
+    for row in (4, -5, 1.0):
+        with raises(ParameterError, "out_of_range", name="row", value=row, high=3):
+            model.candidates(X, row)
+
+
+def test_a_trajectory_holds_neither_the_model_nor_the_table(model):
+    X, _ = table(20_000, seed=3)
+    fitted = replace(model.model_)
+    held = [weakref.ref(X), weakref.ref(fitted)]
+    t = fitted.rollout(X)
+    arrays = sum(array.nbytes for array in (t.order, t.predictions, t.cost))
+    assert len(pickle.dumps(t)) < arrays + 20 * len(X)  # and a few bytes for each stop reason
+    assert len(pickle.dumps(fitted.rollout(X[:1]))) < 2000
+    del X, fitted
+    gc.collect()
+    assert [each() for each in held] == [None, None]
+    np.testing.assert_array_equal(copy.deepcopy(t).order, t.order)
 
 
 def test_a_batch_of_one_in_an_interview_is_the_question(model):
@@ -218,7 +240,7 @@ def test_prices_and_what_is_known_as_a_series(model):
 
 def test_a_price_function_that_gives_no_prices(model):
     X, _ = table(5)
-    with pytest.raises(ValueError, match=r"the function gives a dict; it must give an array of prices of shape"):
+    with raises(ParameterError, "wrong_type", name="function", expected=(5, 5)):
         model.rollout(X, costs=Depends(lambda state: {"age": 3}))
 
 
@@ -231,5 +253,5 @@ def test_a_function_cannot_be_saved(tmp_path):
 
 
 def test_budgets_that_are_one_number(model):
-    with pytest.raises(ValueError, match="budgets is 3; it must be several numbers of answers"):
+    with raises(ParameterError, "wrong_type", name="budgets", value=3):
         model.curve(*table(50), budgets=3)

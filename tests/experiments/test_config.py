@@ -1,4 +1,4 @@
-"""An experiment's file: what it means, and what is said of a wrong one."""
+"""The file of an experiment and its errors."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 
 from askless.exceptions import AsklessError
 from askless.experiments import read_experiment
+from tests.coded import raises
 
 GOOD = """\
 name = "mine"
@@ -39,6 +40,8 @@ max_features = 3
 methods = ["greedy"]
 options = {epochs = 1}
 """
+GREEDY, WINE, TRIAGE = "the method 'greedy'", "the data set 'wine'", "the data set 'triage'"  # sections
+OPTIONS = f"options of {TRIAGE}"
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 
 
@@ -97,15 +100,13 @@ def test_what_is_there_twice_counts_once(write):
     assert len(read_experiment(write(twice)).tasks()) == len(read_experiment(write(GOOD)).tasks())
 
 
-@pytest.mark.parametrize(("top", "first"), [('metric = "auroc"', "'auroc'"), ("", "not given")])
+@pytest.mark.parametrize(("top", "first"), [('metric = "auroc"', "auroc"), ("", None)])
 def test_two_metrics_of_one_data_set_are_refused(top, first, write):
     text = f'name = "a"\n{top}\nseeds = [0]\nmethods = ["random"]\n'
     path = write(text + 'datasets = ["wine", { name = "wine", rows = 100, metric = "accuracy" }]')
-    with pytest.raises(AsklessError) as error:
+    fields = {"name": "metric", "section": WINE, "value": "accuracy", "expected": first, "path": str(path)}
+    with raises(AsklessError, "conflicting_settings", **fields):
         read_experiment(path)
-    assert str(error.value).startswith(str(path))
-    told = f"is 'accuracy'; where the data set is named before, it is {first}: use one for both"
-    assert f"metric of the data set 'wine' {told}" in str(error.value)
     both = read_experiment(write(text + 'datasets = ["wine", { name = "wine", rows = 100 }]'))
     assert both.metrics == ({"wine": "auroc"} if top else {})
 
@@ -117,59 +118,66 @@ def test_methods_of_one_data_set(write):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "what"),
+    ("old", "new", "line", "code", "fields"),
     [
-        ('"wine"', '"wien"', "line 5", "there is no data set 'wien' (did you mean 'wine'?)"),
-        ('"wine"', '"clinic.csv"', "line 5", "'clinic.csv' looks like a file, and an experiment takes the built-in"),
-        ('"wine"', "'c:\\data\\clinic'", "line 5", "run `askless fit` once for each --method"),
-        ('"wine"', '"data/clinic"', "line 5", "with a table of your own"),
-        ('name = "random"', 'name = "randon"', "line 16", "there is no method 'randon' (did you mean 'random'?)"),
-        ('"auroc"', '"auroq"', "line 2", "there is no metric 'auroq' (did you mean 'auroc'?)"),
-        ("metric =", "metrik =", "line 2", "there is no key 'metrik' (did you mean 'metric'?)"),
-        ("[split]", "[splitt]", "line 22", "there is no key 'splitt' (did you mean 'split'?)"),
-        ("test = 0.25", "tests = 0.25", "line 23", "[split] has no key 'tests' (did you mean 'test'?)"),
-        ("label =", "lable =", "line 12", "the method 'greedy' has no key 'lable' (did you mean 'label'?)"),
-        ("missing = ", "mising = ", "line 5", "the data set 'triage' has no key 'mising' (did you mean 'missing'?)"),
-        ("{n = 600}", "{m = 600}", "", "options of the data set 'triage' has 'm'"),
-        ('"answer"', '"answr"', "line 5", "is 'answr' (did you mean 'answer'?)"),
-        ("[3, 1, 3]", "[3, -1]", "", "seeds is [3, -1]; it must be one or more whole numbers"),
-        ("[3, 1, 3]", "[]", "", "seeds is []"),
-        ("[3, 1, 3]", "true", "", "seeds is True"),
-        ("= 4\n", "= 14\n", "", "max_features of the data set 'wine' is 14, but the data set has 13 features"),
-        ("[2, 5]", "[2, 50]", "", "max_features of the data set 'triage' is 50, but the data set has 18 features"),
-        ("rows = 500", "rows = 601", "", "rows of the data set 'triage' is 601, but the data set has 600 rows"),
-        ("test = 0.25", "test = 1.5", "line 23", "test of [split] is 1.5; it must be a number between 0 and 1"),
-        ("test = 0.25", "test = 0.8", "line 23", "must leave rows to train on"),
-        ('subsets = "random"', 'subset = "random"', "", "'greedy' has no setting 'subset' (did you mean 'subsets'?)"),
-        ('subsets = "random"', 'subsets = "rand"', "", "the method 'greedy': subsets is 'rand'; it must be one of"),
-        ("epochs = 7", "epochs = 0", "", "the method 'greedy': epochs is 0; it must be an integer of at least 1"),
-        ("pretrain_epochs =", "pretrain_epoch =", "line 20", "none of the methods (did you mean 'pretrain_epochs'?)"),
-        ('label = "random subsets"', 'label = "random"', "", "two methods are called 'random'"),
-        ('["greedy"]', '["greed"]', "", "none of the experiment's methods (did you mean 'greedy'?)"),
-        ('name = "mine"', 'name = "my/own"', "", "name is 'my/own'"),
-        ('name = "mine"', 'name = ".."', "", "name is '..'"),
-        ('name = "mine"', 'name = "."', "", "name is '.'"),
-        ("{n = 600}", '{n = "abc"}', "line 5", "n of options of the data set 'triage' is 'abc'; it must be a whole"),
-        ("{n = 600}", "{n = [1]}", "line 5", "n of options of the data set 'triage' is [1]; it must be a whole"),
-        ("{n = 600}", "{n = 0}", "line 5", "is 0; it must be a whole number of at least 1"),
-        ("{n = 600}", "{n = -5}", "line 5", "is -5; it must be a whole number of at least 1"),
-        ("{n = 600}", "{n = 1.5}", "line 5", "is 1.5; it must be a whole number of at least 1"),
-        ('"auroc"', '"rmse"', "", "metric of the data set 'wine' is 'rmse', which is for a regression"),
+        ('"wine"', '"wien"', 5, "unknown_name", {"nearest": "wine"}),
+        ('"wine"', '"clinic.csv"', 5, "not_supported", {"name": "datasets", "value": "clinic.csv"}),
+        ('"wine"', "'c:\\data\\clinic'", 5, "not_supported", {"value": "c:\\data\\clinic"}),
+        ('"wine"', '"data/clinic"', 5, "not_supported", {"value": "data/clinic"}),
+        ('name = "random"', 'name = "randon"', 16, "unknown_name", {"nearest": "random"}),
+        ('"auroc"', '"auroq"', 2, "unknown_name", {"nearest": "auroc"}),
+        ("metric =", "metrik =", 2, "unknown_name", {"name": "metrik", "nearest": "metric", "section": ""}),
+        ("[split]", "[splitt]", 22, "unknown_name", {"name": "splitt", "nearest": "split"}),
+        ("test = 0.25", "tests = 0.25", 23, "unknown_name", {"nearest": "test", "section": "[split]"}),
+        ("label =", "lable =", 12, "unknown_name", {"name": "lable", "nearest": "label", "section": GREEDY}),
+        ("missing = ", "mising = ", 5, "unknown_name", {"name": "mising", "nearest": "missing", "section": TRIAGE}),
+        ("{n = 600}", "{m = 600}", None, "unknown_name", {"name": "m", "section": TRIAGE}),
+        ('"answer"', '"answr"', 5, "invalid_choice", {"name": "missing", "value": "answr", "nearest": "answer"}),
+        ("[3, 1, 3]", "[3, -1]", None, "out_of_range", {"name": "seeds", "value": [3, -1], "low": 0}),
+        ("[3, 1, 3]", "[]", None, "out_of_range", {"name": "seeds", "value": []}),
+        ("[3, 1, 3]", "true", None, "wrong_type", {"name": "seeds", "value": True}),
+        ("= 4\n", "= 14\n", None, "out_of_range", {"name": "max_features", "section": WINE, "value": 14, "high": 13}),
+        ("[2, 5]", "[2, 50]", None, "out_of_range", {"section": TRIAGE, "value": 50, "high": 18}),
+        ("rows = 500", "rows = 601", None, "out_of_range", {"name": "rows", "value": 601, "high": 600}),
+        ("test = 0.25", "test = 1.5", 23, "out_of_range", {"name": "test", "section": "[split]", "value": 1.5}),
+        ("test = 0.25", "test = 0.8", 23, "conflicting_settings", {"name": "test", "section": "[split]"}),
+        ("test = 0.25", 'test = "a"', 23, "wrong_type", {"name": "test", "section": "[split]", "value": "a"}),
+        ('subsets = "random"', 'subset = "random"', None, "unknown_name", {"method": "greedy", "nearest": "subsets"}),
+        ('subsets = "random"', 'subsets = "rand"', None, "invalid_choice", {"method": "greedy", "value": "rand"}),
+        ("epochs = 7", "epochs = 0", None, "out_of_range", {"method": "greedy", "name": "epochs", "value": 0}),
+        ("pretrain_epochs =", "pretrain_epoch =", 20, "unknown_name", {"nearest": "pretrain_epochs"}),
+        ('label = "random subsets"', 'label = "random"', None, "duplicate_name", {"name": "random"}),
+        ('["greedy"]', '["greed"]', None, "unknown_name", {"name": "greed", "nearest": "greedy"}),
+        ('name = "mine"', 'name = "my/own"', None, "invalid_choice", {"name": "name", "value": "my/own"}),
+        ('name = "mine"', 'name = ".."', None, "invalid_choice", {"name": "name", "value": ".."}),
+        ('name = "mine"', 'name = "."', None, "invalid_choice", {"name": "name", "value": "."}),
+        ("{n = 600}", '{n = "abc"}', 5, "wrong_type", {"name": "n", "section": OPTIONS, "value": "abc"}),
+        ("{n = 600}", "{n = [1]}", 5, "wrong_type", {"name": "n", "section": OPTIONS, "value": [1]}),
+        ("{n = 600}", "{n = 0}", 5, "out_of_range", {"name": "n", "section": OPTIONS, "value": 0, "low": 1}),
+        ("{n = 600}", "{n = -5}", 5, "out_of_range", {"name": "n", "section": OPTIONS, "value": -5, "low": 1}),
+        ("{n = 600}", "{n = 1.5}", 5, "wrong_type", {"name": "n", "section": OPTIONS, "value": 1.5}),
+        ('"auroc"', '"rmse"', 2, "conflicting_settings", {"section": WINE, "value": "rmse"}),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_the_file_the_line_and_the_nearest_match(old, new, where, what, write):
+def test_errors_have_the_file_the_line_and_the_nearest_name(old, new, line, code, fields, write):
     assert old in GOOD
     path = write(GOOD.replace(old, new, 1))
-    with pytest.raises(AsklessError) as error:
+    with raises(AsklessError, code, path=str(path), line=line, **fields) as error:
         read_experiment(path, quick=True)
-    assert str(error.value).startswith(f"{path}, {where}: " if where else str(path))
-    assert what in str(error.value)
+    assert str(error.value).startswith(f"{path}: " if line is None else f"{path}, line {line}: ")
+
+
+def test_the_message_names_the_key_the_value_and_the_hint(write):
+    path = write(GOOD.replace('"answer"', '"answr"'))
+    with pytest.raises(AsklessError, match=r"missing of the data set 'triage' .*'answr' \(did you mean 'answer'\?\)"):
+        read_experiment(path)
 
 
 def test_what_auto_tries_is_checked_too(write):
     methods = 'methods = [{ name = "auto", options = { methods = ["greedy", "valeu"] } }]'
-    with pytest.raises(AsklessError, match=r"the method 'auto': .*'valeu'.*did you mean 'value'"):
-        read_experiment(write(f'name = "a"\ndatasets = ["wine"]\nmax_features = 3\n{methods}\n'))
+    path = write(f'name = "a"\ndatasets = ["wine"]\nmax_features = 3\n{methods}\n')
+    with raises(AsklessError, "unknown_name", method="auto", nearest="value", path=str(path)):
+        read_experiment(path)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +191,7 @@ def test_what_auto_tries_is_checked_too(write):
 )
 def test_a_syntax_error_names_the_line(text, where, write):
     path = write(text)
-    with pytest.raises(AsklessError) as error:
+    with raises(AsklessError, "unreadable_file", path=str(path), line=2) as error:
         read_experiment(path)
     assert str(error.value).startswith(f"{path}, {where}")
 
@@ -191,7 +199,7 @@ def test_a_syntax_error_names_the_line(text, where, write):
 def test_not_text(tmp_path):
     path = tmp_path / "bad.toml"
     path.write_bytes(b'name = "a"\nmetric = "\xff"\n')
-    with pytest.raises(AsklessError, match="line 2: the file is not UTF-8"):
+    with raises(AsklessError, "unreadable_file", path=str(path), line=2):
         read_experiment(path)
 
 
@@ -204,12 +212,12 @@ def test_what_must_be_there(key, write):
         "methods": 'methods = ["random"]',
     }
     assert read_experiment(write("\n".join(lines.values()))).tasks()
-    with pytest.raises(AsklessError, match=key):
+    with raises(AsklessError, "required", name=key):
         read_experiment(write("\n".join(line for name, line in lines.items() if name != key)))
 
 
 def test_no_quick_variant(write):
-    with pytest.raises(AsklessError, match=r"no table \[quick\]"):
+    with raises(AsklessError, "required", name="quick"):
         read_experiment(write('name = "a"\nseeds = 1\ndatasets = ["wine"]\nmethods = ["random"]'), quick=True)
 
 
@@ -244,5 +252,5 @@ def test_prices_can_be_ignored_on_a_data_set(tmp_path):
     path.write_text(
         path.read_text().replace('{ name = "thyroid", costs = "ignored" }', '{ name = "heart", costs = "no" }')
     )
-    with pytest.raises(AsklessError, match="must be one of 'used', 'ignored'"):
+    with raises(AsklessError, "invalid_choice", name="costs", value="no", choices=["used", "ignored"]):
         read_experiment(path)

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from askless.exceptions import ExperimentError
 from askless.experiments.keeping import keep
 from askless.experiments.report import write_report
 from askless.experiments.report.content import content_of
 from askless.experiments.report.markdown import as_markdown
 from askless.experiments.report.study import collect
-from askless.experiments.report.writing import _noted, _of_experiment
-from askless.experiments.task import ExperimentError, Task
+from tests.coded import raises
 
 from .made_results import result, write
 
@@ -144,7 +144,7 @@ def test_without_the_usual_method_and_twice_the_same_bytes(tmp_path):
 def test_against_another_method(tmp_path):
     results = [result("flu", method) for method in ("value", "random")]
     assert "Lead of value" in as_markdown(content_of(collect(results), "value"))
-    with pytest.raises(ExperimentError, match=r"called 'valu' \(did you mean 'value'"):
+    with raises(ExperimentError, "unknown_name", name="valu", nearest="value"):
         write_report(write(tmp_path, results), against="valu")
 
 
@@ -166,9 +166,9 @@ def test_many_methods_are_drawn_in_two_panels(tmp_path):
 
 
 def test_nothing_to_report(tmp_path):
-    with pytest.raises(ExperimentError, match="no results in"):
+    with raises(ExperimentError, "file_not_found", path=str(tmp_path / "results")):
         write_report(tmp_path)
-    with pytest.raises(ExperimentError, match="is not a folder"):
+    with raises(ExperimentError, "file_not_found", path=str(tmp_path / "nowhere")):
         write_report(tmp_path / "nowhere")
 
 
@@ -180,38 +180,100 @@ def test_importing_the_report_is_cheap():
     assert done.stdout.strip() == "set()"
 
 
-def test_results_of_other_options_are_left_out(tmp_path):
-    """A folder may hold results of an earlier form of the experiment; its `experiment.json` says which count."""
-    made = [{"task": Task(dataset="triage", seed=seed, method="random", max_features=2).to_json()} for seed in (0, 1)]
-    assert _of_experiment(made, _noted(tmp_path)) == made
-    wanted = Task.from_json(made[1]["task"]).key
-    (tmp_path / "experiment.json").write_text(json.dumps({"tasks": [wanted]}))
-    assert _of_experiment(made, _noted(tmp_path)) == made[1:]
+def keys_of(folder):
+    return [path.stem for path in (folder / "results").iterdir()]
 
 
-@pytest.mark.parametrize("said", ["no JSON", "[" * 100_000, "[]", '{"metrics": 3, "tasks": 4}'])
-def test_a_folder_that_says_nonsense_says_nothing(tmp_path, said):
-    (tmp_path / "experiment.json").write_text(said)
-    assert _noted(tmp_path)["metrics"] == {}
-    assert _of_experiment([{}], _noted(tmp_path)) == [{}]
+def means_of(folder):
+    """The mean by method in the report of a folder."""
+    write_report(folder, tell=[].append)
+    scores = pd.read_csv(folder / "report" / "scores.csv")
+    return dict(zip(scores.method, scores["mean"], strict=True))
+
+
+def with_older_results(folder):
+    """A folder whose experiment had split seeds 0 and 1 before, and the split seed 7 now."""
+    write(folder, [result(seed=seed, split_seed=7, curve=(0.5, 0.8)) for seed in (0, 1)])
+    current = keys_of(folder)
+    write(folder, [result(seed=seed, split_seed=seed, curve=(0.5, 0.6)) for seed in (0, 1)])
+    return current
+
+
+def test_results_of_older_lists_of_tasks_are_left_out(tmp_path):
+    current = with_older_results(tmp_path)
+    (tmp_path / "experiment.json").write_text(json.dumps({"tasks": current}))
+    assert means_of(tmp_path) == pytest.approx({"greedy": 0.8})
+
+
+DAMAGED = (
+    "",
+    "no JSON",
+    "[" * 100_000,
+    "[]",
+    "{}",
+    "\x00",
+    '{"tasks": 4}',
+    '{"tasks": [], "metrics": 3}',
+    '{"tasks": [], "prices": 3}',
+    '{"tasks": [], "prices": {"used": 3}}',
+    '{"format": "a", "tasks": []}',
+)
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_a_damaged_experiment_json_is_an_error(tmp_path, content):
+    """It does not average older results into the report."""
+    with_older_results(tmp_path)
+    path = tmp_path / "experiment.json"
+    path.write_text(content)
+    with raises(ExperimentError, "damaged_file", path=str(path)) as error:
+        write_report(tmp_path)
+    assert str(path) in str(error.value)
+    assert f"`askless experiment run FILE.toml --output {tmp_path}`" in str(error.value)
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_newer_experiment_json_is_an_error(tmp_path):
+    path = write(tmp_path, [result()]) / "experiment.json"
+    path.write_text(json.dumps({"format": 2, "tasks": {"in": "another file"}}))
+    with raises(ExperimentError, "newer_format", path=str(path)):
+        write_report(tmp_path)
+
+
+@pytest.mark.parametrize("older", ["split", "options"])
+def test_a_missing_experiment_json_is_an_error_if_results_are_of_several_lists(tmp_path, older):
+    if older == "split":
+        with_older_results(tmp_path)
+    else:
+        write(tmp_path, [result(label="a", method_options={"epochs": epochs}) for epochs in (1, 2)])
+    with raises(ExperimentError, "file_not_found", path=str(tmp_path / "experiment.json")):
+        write_report(tmp_path)
+
+
+def test_a_missing_experiment_json_does_no_harm_to_one_list(tmp_path):
+    write(tmp_path, [result(method=m, seed=s, curve=(0.5, 0.8)) for m in ("greedy", "value") for s in (0, 1)])
+    assert means_of(tmp_path) == pytest.approx({"greedy": 0.8, "value": 0.8})
 
 
 def test_tables_show_the_metrics_that_the_experiment_named(tmp_path):
     folder = write(tmp_path, [result("made"), result("other")])
-    (folder / "experiment.json").write_text(json.dumps({"metrics": {"made": "log_loss"}}))
+    noted = {"metrics": {"made": "log_loss"}, "tasks": keys_of(folder)}
+    (folder / "experiment.json").write_text(json.dumps(noted))
     write_report(folder)
     scores = pd.read_csv(folder / "report" / "scores.csv")
     assert dict(zip(scores.dataset, scores.metric, strict=True)) == {"made": "log_loss", "other": "auroc"}
 
 
-@pytest.mark.parametrize("noted", [None, {"prices": 3}, {"prices": {"used": 3}}])
-def test_prices_that_a_folder_does_not_tell_of(tmp_path, noted):
+@pytest.mark.parametrize("has_prices", [True, False])
+def test_files_of_earlier_versions_have_no_prices(tmp_path, has_prices):
     folder = write(tmp_path, [result("made"), result("made", label="blind", costs="ignored")])
-    keys = [path.stem for path in (folder / "results").iterdir()]
-    (folder / "experiment.json").write_text(json.dumps(noted or {"prices": {"used": keys, "ignored": []}}))
+    noted = {"tasks": keys_of(folder)}
+    if has_prices:
+        noted["prices"] = {"used": keys_of(folder), "ignored": []}
+    (folder / "experiment.json").write_text(json.dumps(noted))
     write_report(folder)
-    told = set(pd.read_csv(folder / "report" / "scores.csv").dataset)
-    assert told == ({"made"} if noted is None else {"made [costs=used]", "made [costs=ignored]"})
+    names = set(pd.read_csv(folder / "report" / "scores.csv").dataset)
+    assert names == ({"made"} if has_prices else {"made [costs=used]", "made [costs=ignored]"})
 
 
 def test_a_copy_to_keep_makes_the_same_tables(tmp_path):
@@ -236,7 +298,7 @@ def test_results_are_not_copied_onto_themselves(tmp_path):
     (tmp_path / "link").symlink_to(folder)
     before = {file: file.read_bytes() for file in folder.rglob("*.json")}
     for copy in (folder, tmp_path / "runs" / ".." / "runs", tmp_path / "link"):
-        with pytest.raises(ExperimentError, match="name another folder for the copy"):
+        with raises(ExperimentError, "file_exists", path=str(copy)):
             keep(folder, copy)
     assert {file: file.read_bytes() for file in folder.rglob("*.json")} == before
 
@@ -246,9 +308,9 @@ def test_steps_to_what_matters(tmp_path):
     for made, steps in zip(runs, (4.0, 4.5), strict=True):
         made["relevant"] = {"steps": steps, "found": 0.875, "least": 4.0}
     text = as_markdown(content_of(collect(runs), "greedy"))
-    section = text.partition("## Steps to what matters")[2].partition("\n## ")[0]
+    section = text.partition("## Steps to all relevant features")[2].partition("\n## ")[0]
     assert "at least 4.000" in section
     assert "4.250" in section  # the mean of both
     assert "in 87.5% of the cases" in section
     assert "4.568" in section  # what others report
-    assert "Steps to what matters" not in as_markdown(content_of(collect([result()]), "greedy"))
+    assert "Steps to all relevant features" not in as_markdown(content_of(collect([result()]), "greedy"))

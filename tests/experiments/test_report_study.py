@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
+from askless.exceptions import AsklessError, ExperimentError
 from askless.experiments.config import Experiment, MethodChoice, Shares, TableChoice
-from askless.experiments.report.figures import heat_figure
+from askless.experiments.report.figures import curve_figure, heat_figure, lead_figure, panels
 from askless.experiments.report.frames import frames
 from askless.experiments.report.grids import lead_grid, resource_grid, score_grid
-from askless.experiments.report.kinds import KINDS
+from askless.experiments.report.kinds import CONTENDERS, kind_of
 from askless.experiments.report.leads import leads_over, standing
 from askless.experiments.report.study import collect
-from askless.experiments.task import ExperimentError
 from askless.methods.base import list_methods
+from tests.coded import raises
 
 from .made_results import result
 
@@ -154,7 +155,7 @@ def test_where_nothing_says_how_a_data_set_is_listed_each_run_is_shown_as_it_was
 
 
 def test_the_same_run_twice_is_an_error():
-    with pytest.raises(ExperimentError, match=r"two results of greedy on made with the seed and split \(3, 3\)"):
+    with raises(ExperimentError, "duplicate_name", name="greedy", value=(3, 3)):
         _ = collect([result(seed=3), result(seed=3)]).subjects[0].scores
 
 
@@ -250,11 +251,31 @@ def test_times_of_resumed_runs_do_not_count():
 
 
 def test_a_metric_of_no_data_set():
-    with pytest.raises(ExperimentError, match="'r2' is for regression"):
+    with raises(ExperimentError, "conflicting_settings", name="metric", value="r2"):
         collect([result()], "r2")
-    with pytest.raises(ValueError, match="did you mean 'auroc'"):
+    with raises(AsklessError, "unknown_name", nearest="auroc"):
         collect([result()], "auroce")
 
 
-def test_every_method_has_its_kind():
-    assert {name for names in KINDS.values() for name in names} == set(list_methods())
+def test_the_report_takes_kinds_from_the_methods():
+    assert {name: kind_of(name) for name in list_methods()} == {n: m.kind for n, m in list_methods().items()}
+
+
+def test_the_kind_of_another_package_s_method_is_unknown():
+    """A static method of another package is not reported as dynamic."""
+    study = collect([result(method=method) for method in ("random", "my_static_order", "greedy")])
+    assert [(row.label, row.kind) for row in study.rows] == [
+        ("greedy", "dynamic"),
+        ("my_static_order", "unknown"),
+        ("random", "control"),
+    ]
+    titles = {labels[0][0]: title for title, labels in score_grid(study).groups}
+    assert titles["my_static_order"] == "Unknown kind: not a method of this version of askless"
+    assert "my_static_order" in study.subjects[0].scores
+    lead_figure(study, study.subjects[0], "greedy", leads_over(study, "greedy"))
+    assert panels(study, study.subjects[0]) == [CONTENDERS]
+    many = collect([result(method=method) for method in ("greedy", *(f"mine_{i}" for i in range(9)))])
+    kinds = panels(many, many.subjects[0])
+    assert kinds == [("dynamic",), ("unknown",)]
+    axes = curve_figure(many, many.subjects[0], "auroc", "AUROC", "greedy", kinds).axes
+    assert [ax.get_title(loc="left") for ax in axes] == ["dynamic", "unknown kind"]

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from askless.exceptions import AsklessWarning, ExperimentError
 from askless.experiments.board import Board
 from askless.experiments.config import Experiment
 from askless.experiments.folder import Folder
@@ -18,7 +19,8 @@ from askless.experiments.locks import take_lock
 from askless.experiments.results import checksum, read_results, result_path
 from askless.experiments.runner import check_tables, run_tasks
 from askless.experiments.running import load_table
-from askless.experiments.task import ExperimentError, Task
+from askless.experiments.task import Task
+from tests.coded import raises, warns
 from tests.experiments.fake_worker import COMMAND, fake_result, fake_task, ran
 
 RUNNER = """
@@ -89,7 +91,7 @@ def test_every_task_is_run_once_and_done_ones_are_skipped(tmp_path):
     ("method", "why", "processes"),
     [
         ("exits", "the process ended with exit code 7 and left no result", 2),
-        ("killed", "the process was ended by SIGKILL", 2),
+        ("killed", "the process was killed by SIGKILL", 2),
         ("writes nothing", "the process ended with exit code 0 and left no result", 2),
         ("says", "the table is wrong", 1),
     ],
@@ -113,7 +115,7 @@ def test_a_process_that_was_killed_once_is_tried_again(tmp_path):
     board, heard = run([task], tmp_path)
     assert (board.count("done"), board.failures) == (1, {})
     assert len(ran(tmp_path)) == 2
-    assert "tried once more" in heard.told[0][1]
+    assert "runs once more" in heard.told[0][1]
 
 
 def test_what_a_process_left_that_was_killed_after_its_result_is_removed(tmp_path):
@@ -154,7 +156,7 @@ def test_a_corrupt_result_is_set_aside_and_run_again(damage, tmp_path):
     }[damage]
     assert content != whole
     path.write_bytes(content)
-    with pytest.warns(UserWarning, match=f"{task.key}.json is not a whole result"):
+    with warns(AsklessWarning, "damaged_file", path=str(path), renamed=f"{path}.corrupt"):
         board, _ = run([task], tmp_path)
     assert board.count("done") == 1
     assert path.read_bytes() == whole
@@ -167,7 +169,7 @@ def test_a_second_corrupt_result_leaves_the_first_as_it_is(tmp_path):
     for content in (b"one", b"two", b"three"):
         run([task], tmp_path)
         path.write_bytes(content)
-        with pytest.warns(UserWarning, match="set aside"):
+        with warns(AsklessWarning, "damaged_file", path=str(path)):
             run([task], tmp_path)
     aside = [path.with_name(f"{path.name}.corrupt{number}") for number in ("", "-2", "-3")]
     assert [file.read_bytes() for file in aside] == [b"one", b"two", b"three"]
@@ -178,7 +180,7 @@ def test_only_a_runner_sets_a_corrupt_result_aside(tmp_path):
     run(tasks, tmp_path)
     path = result_path(tmp_path, tasks[0])
     path.write_bytes(b"cut")
-    with pytest.warns(UserWarning, match=f"{path.name} is not a whole result .* it is left out"):
+    with warns(AsklessWarning, "damaged_file", path=str(path), renamed=None):
         assert [result["task"]["seed"] for result in read_results(tmp_path)] == [1]
     assert path.read_bytes() == b"cut"
 
@@ -202,8 +204,9 @@ def test_the_result_of_a_newer_version_is_an_error_and_stays(made, why, tmp_path
     content = json.dumps(made(json.loads(path.read_bytes()))).encode()
     path.write_bytes(content)
     for read in (read_results, lambda folder: run([task], folder)):
-        with pytest.raises(ExperimentError, match=f"{path.name} was made by a newer askless .{why}"):
+        with raises(ExperimentError, "newer_format", path=str(path)) as error:
             read(tmp_path)
+        assert why in str(error.value)
     assert [file.read_bytes() for file in (tmp_path / "results").iterdir()] == [content]
 
 
@@ -215,7 +218,7 @@ def test_a_damaged_key_of_a_task_is_a_corrupt_result(tmp_path, summed):
     result = {name: part for name, part in json.loads(path.read_bytes()).items() if name != "sha256"}
     whole = json.dumps({**result, "sha256": checksum(result)} if summed else result)
     path.write_text(whole.replace('"split_seed"', '"split_sead"'))
-    with pytest.warns(UserWarning, match="set aside"):
+    with warns(AsklessWarning, "damaged_file", path=str(path), renamed=f"{path}.corrupt"):
         assert Folder(tmp_path).done(task) is None
 
 
@@ -224,7 +227,7 @@ def test_json_that_is_nested_too_deeply_is_damage(tmp_path):
     task = fake_task()
     folder = Folder(tmp_path)
     result_path(tmp_path, task).write_text(deep)
-    with pytest.warns(UserWarning, match="set aside"):
+    with warns(AsklessWarning, "damaged_file", path=str(result_path(tmp_path, task))):
         assert folder.done(task) is None
     (tmp_path / "experiment.json").write_text(deep)
     folder.describe(Experiment("e", (), ()))
@@ -235,7 +238,7 @@ def test_every_split_is_checked_before_anything_runs():
     task = Task(dataset="wine", method="random", max_features=3)
     check_tables([task])
     for share in ("test_fraction", "validation_fraction"):
-        with pytest.raises(ExperimentError, match="178 rows are too few"):
+        with raises(ExperimentError, "too_few_rows", rows=178):
             check_tables([task, replace(task, **{share: 0.001})])
 
 
@@ -250,7 +253,7 @@ def test_a_table_is_loaded_once_for_all_its_splits(monkeypatch):
 
 
 def test_a_full_disk_ends_the_run_with_one_line(tmp_path):
-    with pytest.raises(OSError, match="the disk is full; make room") as stop:
+    with pytest.raises(OSError, match="the disk is full; free some space") as stop:
         run([fake_task("full"), fake_task(seconds=30)], tmp_path)
     assert stop.value.filename == str(tmp_path)
     assert tidy(tmp_path)
@@ -283,7 +286,7 @@ def test_an_interrupt_leaves_everything_consistent(number, tmp_path):
     children = subprocess.run(["pgrep", "-P", str(runner.pid)], capture_output=True, text=True).stdout.split()
     assert len(children) == 2
     runner.send_signal(number)
-    assert runner.communicate(timeout=10)[0] == "0 of 3 tasks are done; the same command goes on from there\n"
+    assert runner.communicate(timeout=10)[0] == "0 of 3 tasks are done; run the same command to continue\n"
     assert runner.returncode == 130
     assert not any(os.path.exists(f"/proc/{child}") for child in children)
     assert tidy(tmp_path)

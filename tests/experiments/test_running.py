@@ -14,12 +14,13 @@ import pytest
 
 from askless import DynamicClassifier
 from askless.datasets import load_dataset
-from askless.exceptions import AsklessError
-from askless.experiments import Task, read_experiment, read_results, run_task
-from askless.experiments.results import canonical_json, unpack_loss, unpack_order
+from askless.exceptions import CheckpointError
+from askless.experiments import ExperimentError, Task, read_experiment, read_results, run_task
+from askless.experiments.results import canonical_json, checkpoint_path, unpack_loss, unpack_order
 from askless.experiments.running import split_rows
 from askless.experiments.worker import main as work
 from askless.methods import Greedy
+from tests.coded import raises
 
 QUICK = {"epochs": 2, "pretrain_epochs": 2, "hidden": [8]}
 TRIAGE = Task(
@@ -81,6 +82,9 @@ def test_the_result_is_what_the_estimator_says(result):
     assert result["data"]["classes"] == model.classes_.tolist()
     assert result["data"]["rows"] == {"train": 240, "valid": 80, "test": 80}
     assert result["measured"]["fit_seconds"] > 0
+    assert result["summary"]["kind"] == "dynamic"
+    assert "seconds" not in result["summary"]  # times are measured, not a part of the result
+    assert result["measured"]["method_seconds"]["greedy"] > 0
 
 
 def test_a_checkpoint_changes_nothing(result, tmp_path):
@@ -92,14 +96,43 @@ def test_a_checkpoint_changes_nothing(result, tmp_path):
     assert again["measured"]["resumed"]
 
 
-@pytest.mark.parametrize("content", [b"", b"nonsense", None])
-def test_a_checkpoint_of_no_use_is_replaced(content, result, tmp_path):
+def damaged_checkpoint(path):
+    """A checkpoint of the task without its end."""
+    run_task(TRIAGE, path)
+    path.write_bytes(path.read_bytes()[:-10])
+
+
+def test_the_worker_removes_a_damaged_checkpoint_and_says_so(result, tmp_path, caplog):
+    checkpoint = checkpoint_path(tmp_path, TRIAGE)
+    checkpoint.parent.mkdir()
+    damaged_checkpoint(checkpoint)
+    assert work(tmp_path, TRIAGE) == 0
+    assert str(checkpoint) in caplog.text
+    assert lasting(read_results(tmp_path)[0]) == lasting(result)
+    assert not checkpoint.exists()
+
+
+def test_a_damaged_checkpoint_that_a_user_names_stays(tmp_path):
     checkpoint = tmp_path / "part"
-    if content is None:  # of another fit
+    damaged_checkpoint(checkpoint)
+    content = checkpoint.read_bytes()
+    with raises(CheckpointError, "damaged_file", path=str(checkpoint)):
+        run_task(TRIAGE, checkpoint)
+    assert checkpoint.read_bytes() == content
+
+
+@pytest.mark.parametrize("code", ["other_fit", "wrong_file"])
+def test_the_worker_keeps_other_checkpoints_and_fails(code, tmp_path, capsys):
+    checkpoint = checkpoint_path(tmp_path, TRIAGE)
+    checkpoint.parent.mkdir()
+    if code == "other_fit":
         run_task(replace(TRIAGE, seed=5), checkpoint)
     else:
-        checkpoint.write_bytes(content)
-    assert lasting(run_task(TRIAGE, checkpoint)) == lasting(result)
+        checkpoint.write_bytes(b"nonsense")
+    content = checkpoint.read_bytes()
+    assert work(tmp_path, TRIAGE) == 1
+    assert json.loads(capsys.readouterr().out)["code"] == code
+    assert checkpoint.read_bytes() == content
 
 
 @pytest.mark.parametrize("method", ["oracle_order", "all_features", "random"])
@@ -123,20 +156,20 @@ def test_a_regression():
 
 
 def test_more_features_than_there_are():
-    with pytest.raises(AsklessError, match=r"max_features is 14, but the data set 'wine' has 13 features"):
+    with raises(ExperimentError, "out_of_range", name="max_features", value=14, high=13):
         run_task(Task(dataset="wine", method="random", max_features=14))
 
 
 def test_more_rows_than_there_are():
-    with pytest.raises(AsklessError, match=r"rows is 179, but the data set 'wine' has 178 rows"):
+    with raises(ExperimentError, "out_of_range", name="rows", value=179, high=178):
         run_task(Task(dataset="wine", method="random", max_features=3, rows=179))
 
 
 def test_the_worker_says_what_went_wrong(tmp_path, capsys, monkeypatch):
     assert work(tmp_path, replace(TRIAGE, max_features=19)) == 1
     told = json.loads(capsys.readouterr().out)
-    assert told["kind"] == "ExperimentError"
-    assert "has 18 features" in told["error"]
+    assert (told["kind"], told["code"]) == ("ExperimentError", "out_of_range")
+    assert "at most 18" in told["error"]
     assert "Traceback" in told["traceback"]
 
     def full(*args):
@@ -144,7 +177,8 @@ def test_the_worker_says_what_went_wrong(tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr("askless.experiments.results.write_atomic", full)
     assert work(tmp_path, TRIAGE) == 1
-    assert json.loads(capsys.readouterr().out)["errno"] == 28
+    told = json.loads(capsys.readouterr().out)
+    assert (told["errno"], told["code"]) == (28, None)
 
 
 EXPERIMENT = """\
@@ -197,7 +231,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     runner.send_signal(signal.SIGINT)
     complaint = runner.communicate(timeout=30)[1]
     assert runner.returncode == 130
-    assert complaint == "askless: stopped; 0 of 1 tasks are done; the same command goes on from there\n"
+    assert complaint == "askless: stopped; 0 of 1 tasks are done; run the same command to continue\n"
     assert not list((output / "locks").iterdir())
 
 
@@ -216,11 +250,11 @@ def test_the_environment_has_no_say(result, tmp_path):
 
 
 def test_steps_until_all_that_matters_was_asked():
-    task = Task(dataset="syn1", dataset_options={"n": 60}, method="fixed_order", max_features=11)
+    task = Task(dataset="syn1", dataset_options={"n": 100}, method="fixed_order", max_features=11)
     task = replace(task, method_options={"order": ["x11", "x1", "x2"], "epochs": 1, "hidden": [4]})
     result = run_task(task)
-    data = load_dataset("syn1", n=60)
-    rows = split_rows(60, task).test
+    data = load_dataset("syn1", n=100)
+    rows = split_rows(100, task).test
     below = data.frame["x11"].to_numpy()[rows] < 0  # these need x1, x2 and x11, the others x3 to x6 and x11
     assert result["relevant"]["steps"] == pytest.approx(np.where(below, 3, 7).mean())
     assert result["relevant"]["least"] == pytest.approx(np.where(below, 3, 5).mean())

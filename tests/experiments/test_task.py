@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from askless.exceptions import AsklessError
-from askless.experiments import Task
+from askless.experiments import ExperimentError, Task
 from askless.experiments.results import pack, pack_loss, pack_order, unpack_loss, unpack_order
 from askless.experiments.running import split_rows
 from askless.experiments.scoring import calibration_error, case_losses, scored_budgets
 from askless.metrics import log_loss
+from tests.coded import raises
 
 
 def test_the_key_is_a_hash_of_the_canonical_json():
@@ -28,13 +28,14 @@ def test_whatever_changes_the_result_changes_the_key(change):
 
 
 def test_a_task_that_is_none():
-    for data in (
-        [],
-        {"dataset": "wine"},
-        {"dataset": "wine", "method": "greedy", "max_features": 3, "sede": 1},
-        {"dataset": "wine", "method": "greedy", "max_features": 3, "test_fraction": "much"},
+    whole = {"dataset": "wine", "method": "greedy", "max_features": 3}
+    for data, code, fields in (
+        ([], "wrong_type", {"name": "task", "value": []}),
+        ({"dataset": "wine"}, "required", {"name": "method"}),
+        ({**whole, "sede": 1}, "unknown_name", {"name": "sede", "nearest": "seed"}),
+        ({**whole, "test_fraction": "much"}, "wrong_type", {}),
     ):
-        with pytest.raises(AsklessError, match="a task"):
+        with raises(ExperimentError, code, **fields):
             Task.from_json(data)
 
 
@@ -57,7 +58,7 @@ def test_a_seventh_of_mnist_is_ten_thousand_rows():
 
 
 def test_too_few_rows():
-    with pytest.raises(AsklessError, match="4 rows are too few"):
+    with raises(ExperimentError, "too_few_rows", rows=4):
         split_rows(4, Task(dataset="wine", method="greedy", max_features=3))
 
 

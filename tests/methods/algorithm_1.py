@@ -9,22 +9,12 @@ import math
 import torch
 
 
-def layers(stack):
-    """The weight and the bias of each layer, as parts of the flat parameter that autograd knows."""
-    start = 0
-    for inputs, outputs in stack.shapes:
-        middle = start + inputs * outputs
-        yield stack.flat[start:middle].view(outputs, inputs), stack.flat[middle : middle + outputs]
-        start = middle + outputs
-
-
 def forward(network, inputs):
     """A plain multilayer perceptron over concatenated values and mask."""
-    *hidden, (weight, bias) = [*layers(network.trunk), *layers(network.head)]
     h = inputs
-    for inner, shift in hidden:
-        h = torch.relu(h @ inner.T + shift)
-    return h @ weight.T + bias
+    for layer in network.hidden.layers:
+        h = torch.relu(h @ layer.weight.T + layer.bias)
+    return h @ network.head.weight.T + network.head.bias
 
 
 def loss_of(outputs, y):

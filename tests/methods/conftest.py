@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-import torch
 
 from askless.core import Cases, Feature, Part, Schema
-from askless.nn import mlp_pair
-from askless.training import Problem
+from askless.networks import mlp_pair
+from askless.training import Problem, seeded
 
 
 def schema_of_widths(widths):
@@ -33,22 +32,26 @@ def make_problem():
             return rng.integers(0, 3, count) if task == "classification" else rng.normal(size=count)
 
         n_classes = 3 if task == "classification" else 0
-        return Problem(schema, cases(n), target(n), cases(7), target(7), task, n_classes, max_features, missing)
+        return Problem(
+            schema=schema,
+            train=cases(n),
+            y_train=target(n),
+            valid=cases(7),
+            y_valid=target(7),
+            task=task,
+            n_classes=n_classes,
+            max_features=max_features,
+            missing=missing,
+        )
 
     return make
 
 
 @pytest.fixture
 def make_module():
-    def make(problem, shared=False):
-        generator = torch.Generator().manual_seed(1)
-        return mlp_pair(
-            problem.schema.n_columns,
-            len(problem.schema),
-            problem.n_outputs,
-            (16, 8),
-            shared=shared,
-            generator=generator,
-        ).double()
+    def make(problem, shared=False, dropout=0.0):
+        with seeded(1):
+            pair = mlp_pair(problem.column_feature, problem.n_outputs, (16, 8), shared=shared, dropout=dropout)
+        return pair.double()
 
     return make

@@ -1,10 +1,9 @@
 """Problems made of given rows, for methods that choose features."""
 
 import numpy as np
-import torch
 
 from askless.core import Cases
-from askless.training import Chains, Problem
+from askless.training import Chains, Problem, seeded
 from tests.methods.conftest import schema_of_widths
 
 
@@ -19,22 +18,30 @@ def problem_of(x, y, max_features, widths=None, present=None):
     (train, y_train), (valid, y_valid) = (
         (Cases(x[part], present[part]), y[part]) for part in (slice(cut), slice(cut, None))
     )
-    return Problem(schema, train, y_train, valid, y_valid, task, n_classes, max_features)
+    return Problem(
+        schema=schema,
+        train=train,
+        y_train=y_train,
+        valid=valid,
+        y_valid=y_valid,
+        task=task,
+        n_classes=n_classes,
+        max_features=max_features,
+    )
 
 
 def chains_of(problem, epochs=1, depths="early"):
     """One state for each row, or fewer if epochs are, in batches of twelve."""
-    return Chains(
-        problem,
-        batch_size=12,
-        states_per_row=1,
-        epochs=epochs,
-        depths=depths,
-        random_subsets=False,
-        random_starts=0.0,
-        generator=torch.Generator().manual_seed(0),
-        seed=0,
-    )
+    with seeded(0):
+        return Chains(
+            problem,
+            batch_size=12,
+            states_per_row=1,
+            epochs=epochs,
+            depths=depths,
+            random_subsets=False,
+            random_starts=0.0,
+        )
 
 
 def xor_rows(n=900, features=6, seed=0):

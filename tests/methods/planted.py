@@ -3,14 +3,14 @@
 import numpy as np
 
 from askless.core import Cases
-from askless.training import Problem
+from askless.training import Problem, Progress
 from tests.methods.conftest import schema_of_widths
 
 WIDTHS = (1, 2, 1, 3, 1)  # of the five features
 BEST, SECOND = 3, 0  # the only ones that matter; of the best no column does without the others
 
 
-class Silent:
+class Silent(Progress):
     """Counts what it is told."""
 
     def __init__(self):

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from askless.exceptions import ParameterError
 from askless.methods import Deeplift, IntegratedGradients
 from askless.methods.attribution import by_feature, mean_inputs, sequential
 from askless.methods.deeplift import mean_slopes
+from tests.coded import raises
 from tests.methods.conftest import schema_of_widths
 from tests.methods.planted import BEST, SECOND, Silent, planted
 
@@ -145,11 +147,14 @@ def test_rows_do_not_change_one_another(make_problem, make_module):
 def test_a_missing_package_is_named_before_anything_is_trained(monkeypatch, method):
     monkeypatch.setitem(sys.modules, "captum.attr", None)
     progress, name = Silent(), {Deeplift: "deeplift"}.get(type(method), "integrated_gradients")
-    with pytest.raises(ModuleNotFoundError, match=rf"'{name}' needs the package captum: pip install 'askless\[base"):
+    with raises(
+        ParameterError, "missing_package", name=name, package="captum", requirement="captum>=0.7,<1"
+    ) as caught:
         method.fit(planted("regression", n=60), seed=0, progress=progress)
+    assert "pip install 'captum>=0.7,<1'" in str(caught.value)
     assert not progress.told
 
 
 def test_settings_have_limits():
-    with pytest.raises(ValueError, match="steps is 0; it must be an integer of at least 1"):
+    with raises(ParameterError, "out_of_range", name="steps", value=0, low=1):
         IntegratedGradients(steps=0).fit(planted("regression", n=60), seed=0, progress=Silent())

@@ -83,8 +83,6 @@ def test_mixed_sets_are_a_mixture():
 
 # The oracle
 
-REFUSAL = "OraclePolicy looks at the truth; it serves as a control in experiments only"
-
 
 @pytest.mark.parametrize(("task", "kind"), [("classification", DynamicClassifier), ("regression", DynamicRegressor)])
 def test_the_oracle_is_fitted_and_saved_but_refused(task, kind, tmp_path):
@@ -96,9 +94,9 @@ def test_the_oracle_is_fitted_and_saved_but_refused(task, kind, tmp_path):
     assert files[0].read_bytes() == files[1].read_bytes()
     for each in (model, askless.load(files[0])):
         for use in (each.rollout, each.predict, lambda X, each=each: each.interview()):
-            with pytest.raises(TruthError, match=REFUSAL):
+            with pytest.raises(TruthError):
                 use(X)
-    with pytest.raises(TruthError, match=REFUSAL):
+    with pytest.raises(TruthError):
         model.score(X, y)
 
 

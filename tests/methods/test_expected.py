@@ -8,20 +8,27 @@ import torch
 from torch.nn import functional
 
 from askless.core import Cases, Grid, Schema
-from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner
-from askless.nn import Dropout, GumbelBank, conv_pair
-from askless.training import Problem, States, candidate_gains, first, first_question
-from askless.training.data import Tensors
+from askless.methods.greedy import SHARPNESS, ExpectedLearner
+from askless.networks import GumbelBank, conv_pair
+from askless.training import Problem, Rows, States, first, first_question, seeded
 from tests.methods.algorithm_1 import believed_gain, forward, loss_of
 from tests.methods.given_rows import chains_of
 
 
 def some_states(problem, seed=0):
-    rows = problem.tensors("train")
+    rows = problem.rows("train")
     drawn = torch.rand(rows.present.shape, generator=torch.Generator().manual_seed(seed)) < 0.4
     drawn[:, 0] = False
     asked = (drawn & rows.askable).to(torch.uint8)
     return rows, States(rows.x, rows.y, asked, rows.present.double(), rows.askable.double())
+
+
+def learner_of(problem, module, candidates=6):
+    with seeded(0):
+        gumbel = GumbelBank(12, len(problem.schema))
+    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, exact_first=False, repeats=False)
+    learner.candidates = min(candidates, len(problem.schema))
+    return learner
 
 
 def literal_outputs(module, problem, rows, row, asked):
@@ -47,11 +54,7 @@ def test_candidate_gains(task, make_problem, make_module):
     module = make_module(problem)
     rows, states = some_states(problem)
     candidates = torch.rand(len(rows), 4, generator=torch.Generator().manual_seed(1)).argsort(dim=1)[:, :3]
-    inputs = rows.inputs(states.x, states.known)
-    now = torch.cat(
-        [literal_outputs(module, problem, rows, row, states.asked[row]) for row in range(len(rows))]
-    ).detach()
-    fast = candidate_gains(module.predictor, rows, states, inputs, now, candidates)
+    fast = learner_of(problem, module).candidate_gains(states, candidates)
     for row in range(len(rows)):
         for j, feature in enumerate(candidates[row].tolist()):
             if states.asked[row, feature]:
@@ -66,9 +69,16 @@ def test_gains_by_belief_are_those_by_labels_without_their_luck():
     now, then = torch.tensor([[0.2, 0.0, -0.1]]), torch.tensor([[[0.3, -0.1, -0.1]]])
     labels = torch.from_numpy(rng.choice(3, 400_000, p=torch.softmax(then[0, 0].double(), dim=0).numpy()))
     problem = Problem(
-        Schema.of_patches(Grid(1, 1, 1, 1)), None, labels[:3].numpy(), None, None, "classification", 3, 1
+        schema=Schema.of_patches(Grid(1, 1, 1, 1)),
+        train=None,
+        y_train=labels[:3].numpy(),
+        valid=None,
+        y_valid=None,
+        task="classification",
+        n_classes=3,
+        max_features=1,
     )
-    rows = Tensors(None, None, None, None, problem)
+    rows = Rows(None, None, None, None, problem)
     fell = rows.loss(now.expand(len(labels), -1), labels) - rows.loss(then[0].expand(len(labels), -1), labels)
     assert float(rows.divergence(then, now[:, None])) == pytest.approx(float(fell.mean()), abs=4e-4)
     assert float(fell.std()) > 10 * float(fell.mean())
@@ -78,9 +88,7 @@ def test_loss_is_the_loss_of_the_pick_less_the_expected_gain_over_the_policy(mak
     problem = make_problem((1, 2, 1), gaps=True)  # fewer features than candidates: the expectation is complete
     module = make_module(problem)
     rows, states = some_states(problem)
-    gumbel = GumbelBank(12, 3, torch.Generator().manual_seed(0), 0)
-    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, None, candidates=6, exact_first=False)
-    loss, pick = learner._gradients(states, states.first_rows(0), 1.0)
+    loss, pick = learner_of(problem, module).states_loss(states, states.first_rows(0), 1.0)
 
     total = 0.0
     column_feature = torch.from_numpy(problem.schema.column_feature)
@@ -100,50 +108,56 @@ def test_loss_is_the_loss_of_the_pick_less_the_expected_gain_over_the_policy(mak
     total = total / len(rows)
     assert abs(float((loss - total).detach())) < 1e-9
     parameters = list(module.parameters())
-    for parameter, literal in zip(parameters, torch.autograd.grad(total, parameters), strict=True):
-        torch.testing.assert_close(parameter.grad, literal, rtol=0, atol=1e-9)
+    fast, literal = (torch.autograd.grad(each, parameters) for each in (loss, total))
+    for mine, theirs in zip(fast, literal, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-9)
 
 
 def test_dropout_leaves_units_out_of_both_networks(make_problem, make_module):
     problem = make_problem((1, 2, 1))
     idle = []
-    for dropout in (None, Dropout(0.5, torch.Generator().manual_seed(0), 0)):
-        module = make_module(problem)
-        gumbel = GumbelBank(12, 3, torch.Generator().manual_seed(0), 0)
-        learner = ExpectedLearner(
-            module, problem, chains_of(problem), gumbel, dropout, candidates=6, exact_first=False
-        )
-        learner.gradients(torch.arange(12), 1.0)
-        weights = [net.head.gradients()[0][0] for net in (module.policy, module.predictor)]  # (outputs, 8) each
-        idle.append([int((weight == 0).all(axis=0).sum()) for weight in weights])
+    for dropout in (0.0, 0.5):
+        module = make_module(problem, dropout=dropout)
+        module.train()
+        learner_of(problem, module).loss(torch.arange(12), 1.0).backward()
+        slopes = [net.head.weight.grad for net in (module.policy, module.predictor)]  # (outputs, 8) each
+        idle.append([int((slope == 0).all(dim=0).sum()) for slope in slopes])
     without, some = idle
     assert all(count >= 4 for count in some)
     assert all(count < 4 for count in without)
 
 
-def test_on_one_trunk_the_policy_s_pass_is_a_lesson_for_the_predictor_too():
+def test_on_one_trunk_the_policy_s_pass_teaches_the_predictor_too():
     grid = Grid(height=4, width=8, channels=1, patch_size=4)
     rng = np.random.default_rng(0)
     cases = Cases(rng.random((12, grid.n_columns)).astype(np.float32), np.ones((12, 2), dtype=bool))
     problem = Problem(
-        Schema.of_patches(grid), cases, np.arange(12) % 3, cases, np.arange(12) % 3, "classification", 3, 2
+        schema=Schema.of_patches(grid),
+        train=cases,
+        y_train=np.arange(12) % 3,
+        valid=cases,
+        y_valid=np.arange(12) % 3,
+        task="classification",
+        n_classes=3,
+        max_features=2,
     )
-    module = conv_pair(grid, 3, "conv_tiny", shared=True, generator=torch.Generator().manual_seed(0)).double()
+    with seeded(0):
+        module = conv_pair(grid, 3, "conv_tiny", shared=True).double()
     literal = copy.deepcopy(module)
-    gumbel = GumbelBank(12, 2, torch.Generator().manual_seed(0), 0)
-    learner = ExpectedLearner(module, problem, chains_of(problem), gumbel, None, candidates=6, exact_first=False)
-    rows = problem.tensors("train")
+    learner = learner_of(problem, module)
+    rows = problem.rows("train")
     asked = torch.tensor([[1, 0], [0, 1], [0, 0]], dtype=torch.uint8).repeat(4, 1)
     states = States(rows.x.double(), rows.y, asked)
-    inputs = rows.inputs(states.x, states.known)
-    run = learner._policy_pass(states, inputs)
-    slopes = torch.randn(run.outputs.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    run.backward(slopes)
+    slopes = torch.randn(12, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    for pair in (module, literal):
+        pair.train()
+    scores, lesson = learner.policy_outputs(states)
+    ((slopes * scores).sum() + lesson).backward()
 
-    literal.train()
-    logits, outputs = (net.head(net.trunk(net.pixels(inputs))) for net in (literal.policy, literal.predictor))
-    torch.testing.assert_close(run.outputs, logits.detach())
-    ((slopes * logits).sum() + functional.cross_entropy(outputs, states.y)).backward()
+    others = literal.policy(states.x, states.known)
+    outputs = literal.predictor(states.x, states.known)
+    torch.testing.assert_close(scores.detach(), others.detach())
+    ((slopes * others).sum() + functional.cross_entropy(outputs, states.y)).backward()
     for mine, theirs in zip(module.parameters(), literal.parameters(), strict=True):
         torch.testing.assert_close(mine.grad, theirs.grad)
 
@@ -151,7 +165,7 @@ def test_on_one_trunk_the_policy_s_pass_is_a_lesson_for_the_predictor_too():
 def test_first_question_compares_one_feature_losses(make_problem, make_module):
     problem = make_problem((1, 2, 1), gaps=True)
     module = make_module(problem).float()
-    parts = [problem.tensors("train"), problem.tensors("valid")]
+    parts = [problem.rows("train"), problem.rows("valid")]
     for rows in parts:
         object.__setattr__(rows, "x", rows.x.float())
     gains = first_question(module.predictor, parts)
@@ -165,7 +179,7 @@ def test_first_question_compares_one_feature_losses(make_problem, make_module):
                 mask = torch.zeros(1, 3)
                 mask[0, feature] = 1.0
                 x = rows.x[row : row + 1] * mask[:, torch.from_numpy(problem.schema.column_feature)]
-                after = loss_of(module.predictor(torch.cat([x, mask], dim=1)).outputs, rows.y[row : row + 1])
+                after = loss_of(module.predictor.evaluate(x, mask), rows.y[row : row + 1])
                 gain += float(loss_of(prior[None], rows.y[row : row + 1]) - after)
                 count += 1
         assert abs(float(gains[feature]) - gain / count) < 1e-5
@@ -174,7 +188,7 @@ def test_first_question_compares_one_feature_losses(make_problem, make_module):
 def test_large_tables_find_the_first_question_in_two_rounds(make_problem, make_module, monkeypatch):
     problem = make_problem((1, 2, 1, 1, 1, 1), n=200)
     module = make_module(problem).float()
-    parts = [problem.tensors("train"), problem.tensors("valid")]
+    parts = [problem.rows("train"), problem.rows("valid")]
     for rows in parts:
         object.__setattr__(rows, "x", rows.x.float())
     exact = first_question(module.predictor, parts)

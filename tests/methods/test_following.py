@@ -7,10 +7,8 @@ import pytest
 import torch
 
 from askless.methods import Greedy
-from askless.methods.greedy import fitting
-from askless.methods.greedy.expected import ExpectedLearner
-from askless.methods.greedy.following import FollowingLearner
-from askless.nn import GumbelBank
+from askless.methods.greedy import ExpectedLearner, FollowingLearner
+from askless.networks import GumbelBank
 from askless.training import Progress
 from tests.methods.given_rows import chains_of, problem_of
 
@@ -31,7 +29,7 @@ def losses(fitted, phase):
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_policy_stays_and_the_predictor_gets_better(problem, shared):
     before = Greedy(**SHORT, shared=shared).fit(problem, seed=0, progress=Progress())
-    after = Greedy(**SHORT, shared=shared, predictor_epochs=30).fit(problem, seed=0, progress=Progress())
+    after = Greedy(**SHORT, shared=shared, recipe={"predictor_epochs": 30}).fit(problem, seed=0, progress=Progress())
     for name, weights in before.policy.arrays().items():
         np.testing.assert_array_equal(after.policy.arrays()[name], weights)
     changed = [
@@ -48,35 +46,26 @@ def test_states_go_on_by_the_policy_s_choice(problem, make_module):
     module, chains = make_module(problem), chains_of(problem)
     for network in (module.policy, module.predictor):
         network.float()
-    generator = torch.Generator().manual_seed(0)
-    joint = ExpectedLearner(
-        module, problem, chains, GumbelBank(12, 6, generator, 0), None, candidates=2, exact_first=True
-    )
-    learner = FollowingLearner(joint, chains, None)
+    joint = ExpectedLearner(module, problem, chains, GumbelBank(12, 6), exact_first=True, repeats=False)
+    learner = FollowingLearner(joint, chains)
     learner.begin()
     assert not any(parameter.requires_grad for parameter in learner.module.policy.parameters())
-    batch = chains.batches(generator)[0]
+    batch = chains.batches()[0]
     states = chains.states(batch)
-    scores = module.policy.evaluated(learner.rows.inputs(states.x, states.known))
+    scores = module.policy.evaluate(states.x, states.known)
     empty = ~states.known.any(dim=1)
     scores[empty] = chains.first
     wanted = scores.masked_fill(states.asked.bool(), -torch.inf).argmax(dim=1)
-    _, pick = learner._gradients(states, states.first_rows(0), 1.0)
+    loss, pick = learner.states_loss(states, states.first_rows(0), 1.0)
+    loss.backward()
     assert pick.tolist() == wanted.tolist()
     assert all(parameter.grad is None for parameter in learner.module.policy.parameters())
 
 
-def test_a_worse_end_is_not_kept(problem, monkeypatch):
+def test_a_worse_end_is_not_kept(problem):
     """What is returned is the best of all phases, also if the last one makes everything worse."""
     before = Greedy(**SHORT).fit(problem, seed=0, progress=Progress())
-
-    def wild(*parts, **more):
-        phase = one_phase(*parts, **more)
-        return replace(phase, lr=1.0) if phase.name == "predictor" else phase
-
-    one_phase = fitting._one_phase
-    monkeypatch.setattr(fitting, "_one_phase", wild)
-    after = Greedy(**SHORT, predictor_epochs=3).fit(problem, seed=0, progress=Progress())
+    after = Greedy(**SHORT, recipe={"predictor_epochs": 3, "predictor_rate": 1000.0}).fit(problem, seed=0, progress=Progress())
     assert min(losses(after, "predictor")) > min(losses(after, "policy"))
     for part in ("policy", "predictor"):
         for name, weights in getattr(before, part).arrays().items():
@@ -88,12 +77,9 @@ def test_its_chains_begin_on_the_policy_s_own_paths(problem, make_module):
     module, depth = make_module(problem), 3
     for network in (module.policy, module.predictor):
         network.float()
-    generator = torch.Generator().manual_seed(0)
-    joint = ExpectedLearner(
-        module, problem, chains_of(problem), GumbelBank(12, 6, generator, 0), None, candidates=2, exact_first=True
-    )
+    joint = ExpectedLearner(module, problem, chains_of(problem), GumbelBank(12, 6), exact_first=True, repeats=False)
     joint.begin()
-    learner = FollowingLearner(joint, chains_of(problem, epochs=12, depths="even"), None)
+    learner = FollowingLearner(joint, chains_of(problem, epochs=12, depths="even"))
     learner.begin()
     assert learner.chains.first.tolist() == joint.chains.first.tolist()
     everything = torch.arange(len(learner.chains.row))

@@ -8,8 +8,7 @@ from sklearn.metrics import log_loss, mean_squared_error
 from askless.core import Cases, Feature, Part, Schema
 from askless.methods import ForwardSelection, forward_selection
 from askless.methods.forward_selection import _Trees
-from askless.training import Checkpoint, Problem
-from askless.training import Progress
+from askless.training import Checkpoint, Problem, Progress
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, max_features=3):
@@ -166,7 +165,7 @@ def test_a_budget_of_everything(table_of_losses):
 
 
 def test_progress_counts_every_fit(table_of_losses):
-    class Told:
+    class Told(Progress):
         def start(self, total):
             self.total, self.done = total, []
 

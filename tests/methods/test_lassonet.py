@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from askless import DynamicClassifier
+from askless.exceptions import ParameterError
 from askless.methods import Lassonet
 from askless.methods.lassonet import _padded, _prox_of_all_groups, ranked_by_leaving
+from tests.coded import raises
 from tests.methods.given_rows import first, problem_of
 from tests.methods.planted import BEST, SECOND, Silent, planted
 
@@ -81,5 +83,6 @@ def test_neither_reads_nor_moves_the_global_random_state():
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "lassonet", None)
     x = np.random.default_rng(0).normal(size=(60, 3))
-    with pytest.raises(ModuleNotFoundError, match=r"'lassonet' needs the package lassonet: pip install 'askless\["):
+    requirement = "lassonet>=0.0.21,<0.1"
+    with raises(ParameterError, "missing_package", name="lassonet", package="lassonet", requirement=requirement):
         DynamicClassifier(2, method="lassonet").fit(x, x[:, 0] > 0)

@@ -8,11 +8,12 @@ from sklearn.metrics import mutual_info_score
 
 from askless import DynamicClassifier
 from askless.core import Cases, Feature, Part, Schema
+from askless.exceptions import ParameterError
 from askless.methods import MutualInformation
 from askless.methods.mutual_information import equal_frequency_bins, estimated_information
 from askless.theory import decision_tree, gaussian_chain, noisy_tests, noisy_xor, panels
-from askless.training import Problem
-from askless.training import Progress
+from askless.training import Problem, Progress
+from tests.coded import raises
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, missing="skip"):
@@ -174,7 +175,7 @@ def test_asks_in_that_order():
 
 
 def test_bins_are_checked():
-    with pytest.raises(ValueError, match="bins is 1; it must be an integer from 2 to 1000"):
+    with raises(ParameterError, "out_of_range", name="bins", value=1, low=2, high=1000):
         MutualInformation(bins=1).fit(None, seed=0, progress=Progress())
 
 

@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 import torch
+from askless.nn import Dropout
 
 from askless import DynamicClassifier, DynamicRegressor
 from askless.datasets import load_dataset
+from askless.exceptions import ParameterError
 from askless.methods import Opportunistic, Random
 from askless.methods.opportunistic.certainty import certainty, rewards
 from askless.methods.opportunistic.learner import OpportunisticLearner, td_targets
 from askless.methods.opportunistic.replay import MOST_BYTES, Experiences, Replay, capacity
 from askless.methods.opportunistic.streams import Streams, states_of
-from askless.nn import Dropout
 from askless.training import States
+from tests.coded import raises
 from tests.methods.algorithm_1 import forward, loss_of
 
 WIDTHS = (1, 3, 2, 1)
@@ -314,5 +316,5 @@ def test_a_regression_learns():
 )
 def test_settings_out_of_their_limits_are_refused(setting):
     data = load_dataset("exact_decision_tree", n=100, random_state=1)
-    with pytest.raises(ValueError, match=next(iter(setting))):
+    with raises(ParameterError, "out_of_range", name=next(iter(setting))):
         DynamicClassifier(2, Opportunistic(**setting)).fit(data.frame, data.target)

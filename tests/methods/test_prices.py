@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner
+from askless.nn import gumbel_noise
 from numpy.testing import assert_allclose
 
 from askless.core import MaxFeatures, PerFeature, Uniform, rollout
 from askless.core.costs import Panels
 from askless.methods import ForwardSelection, Greedy, MutualInformation
-from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner
-from askless.nn import gumbel_noise
 from askless.training import States, gain_per_price, price_rates, static_rates
 from askless.training.prices import FREE, affordable, with_little_money
 from askless.training.validation import MONEY, validation_loss, validation_rollout

@@ -3,10 +3,17 @@
 import pytest
 import torch
 
-from askless.methods.greedy.relaxed import RelaxedLearner, Selection
-from askless.nn import GumbelBank, gumbel_noise
-from askless.training import Chains, States
+from askless.methods.greedy import RelaxedLearner, _reveal
+from askless.networks import GumbelBank
+from askless.training import Chains, States, seeded
 from tests.methods.algorithm_1 import algorithm_1, forward, loss_of
+
+
+def noise(seed, *shape):
+    """Standard Gumbel noise."""
+    source = torch.Generator().manual_seed(seed)
+    return -torch.empty(*shape, dtype=torch.float64).exponential_(generator=source).log_()
+
 
 WIDTHS = [(1, 1, 1, 1, 1), (2, 2, 2, 2), (1, 3, 2, 1)]
 
@@ -30,9 +37,9 @@ def test_one_batch_of_states_has_the_gradient_of_algorithm_1(
     widths, task, shared, temperature, make_problem, make_module
 ):
     problem = make_problem(widths, task)
-    module, rows = make_module(problem, shared), problem.tensors("train")
+    module, rows = make_module(problem, shared), problem.rows("train")
     y = doubles(rows)
-    gumbels = gumbel_noise(3, len(rows), len(widths), generator=torch.Generator().manual_seed(2)).double()
+    gumbels = noise(2, 3, len(rows), len(widths))
     total, masks = algorithm_1(
         module.policy, module.predictor, rows.x, y, group_matrix(problem), gumbels, temperature
     )
@@ -41,36 +48,38 @@ def test_one_batch_of_states_has_the_gradient_of_algorithm_1(
     visited = torch.cat(masks[:-1]) > 0  # all states of all depths in one batch
     states = States(rows.x.repeat(3, 1), y.repeat(3), visited.to(torch.uint8))
     learner = learner_with(problem, module, [gumbels.flatten(0, 1)])
-    loss, pick = learner._gradients(states, states.first_rows(0), temperature)
-    fast = [p.grad * len(states.x) for p in module.parameters()]
+    loss, pick = learner.states_loss(states, states.first_rows(0), temperature)
+    loss = loss * len(states.x)
+    fast = torch.autograd.grad(loss, list(module.parameters()))
 
-    assert abs(float(loss) * len(states.x) - float(total.detach())) < 1e-9
+    assert abs(float(loss.detach()) - float(total.detach())) < 1e-9
     for mine, theirs in zip(fast, literal, strict=True):
         torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-9)
-    assert float(module.policy.head.flat.grad.abs().max()) > 1e-5  # the policy's gradients are not just zeros
+    heads = [id(p) for p in module.policy.head.parameters()]
+    slopes = [g for p, g in zip(module.parameters(), fast, strict=True) if id(p) in heads]
+    assert float(slopes[0].abs().max()) > 1e-5  # the policy's gradients are not just zeros
     expected = torch.cat(masks[1:]).bool()
     assert torch.equal(visited.scatter(1, pick[:, None], True), expected)
 
 
 def test_random_sets_teach_the_predictor_too(make_problem, make_module):
     problem = make_problem((1, 2, 1), gaps=True)
-    module, rows = make_module(problem), problem.tensors("train")
+    module, rows = make_module(problem), problem.rows("train")
     parts = [part.double() for part in (rows.present, rows.askable)]
     states = States(rows.x, rows.y, torch.zeros_like(rows.present, dtype=torch.uint8), *parts)
     asked = rows.askable & (torch.rand(rows.askable.shape, generator=torch.Generator().manual_seed(0)) < 0.5)
     extra = States(rows.x, rows.y, asked.to(torch.uint8), *parts).first_rows(5)
-    gumbel = gumbel_noise(len(rows), 3, generator=torch.Generator().manual_seed(1)).double()
+    gumbel = noise(1, len(rows), 3)
     learner = learner_with(problem, module, [gumbel, gumbel])
-    alone, _ = learner._gradients(states, states.first_rows(0), 0.5)
-    before = [p.grad.clone() for p in module.parameters()]
-    module.zero_grad()
-    both, _ = learner._gradients(states, extra, 0.5)
+    alone, _ = learner.states_loss(states, states.first_rows(0), 0.5)
+    both, _ = learner.states_loss(states, extra, 0.5)
     inputs = torch.cat([rows.x[:5] * asked[:5][:, [0, 1, 1, 2]], asked[:5].double()], dim=1)
     literal = loss_of(forward(module.predictor, inputs), rows.y[:5]).sum() / len(rows)
-    assert abs(float(both - alone) - float(literal.detach())) < 1e-12
-    added = torch.autograd.grad(literal, list(module.predictor.parameters()))
-    for parameter, first, more in zip(module.predictor.parameters(), before, added, strict=False):
-        torch.testing.assert_close(parameter.grad, first + more, rtol=0, atol=1e-12)
+    assert abs(float((both - alone - literal).detach())) < 1e-12
+    parameters = list(module.predictor.parameters())
+    fast, added = (torch.autograd.grad(loss, parameters) for loss in (both - alone, literal))
+    for mine, theirs in zip(fast, added, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-12)
 
 
 class GivenNoise(GumbelBank):
@@ -84,37 +93,35 @@ class GivenNoise(GumbelBank):
 
 
 def learner_with(problem, module, gumbels, **options):
-    chains = Chains(
-        problem,
-        batch_size=len(problem.y_train),
-        states_per_row=1,
-        epochs=1000,
-        random_subsets=options.pop("random_subsets", False),
-        random_starts=options.pop("random_starts", 0.0),
-        generator=torch.Generator().manual_seed(0),
-        seed=0,
-    )
+    with seeded(0):
+        chains = Chains(
+            problem,
+            batch_size=len(problem.y_train),
+            states_per_row=1,
+            epochs=1000,
+            random_subsets=options.pop("random_subsets", False),
+            random_starts=options.pop("random_starts", 0.0),
+        )
     chains.asked.zero_()
     chains.tensors()["count"].zero_()
-    chains._draw_ends = lambda states, _: chains._end.index_copy_(0, states, chains._last[chains.row[states]])
-    chains._draw_ends(torch.arange(len(chains.row)), None)  # every chain goes to its end, as in Algorithm 1
-    options = {"exact_first": False, "watch_relaxed_loss": False, "seed": 0, **options}
-    learner = RelaxedLearner(module, problem, chains, GivenNoise(gumbels), None, **options)
+    chains._draw_ends = lambda states: chains._end.index_copy_(0, states, chains._last[chains.row[states]])
+    chains._draw_ends(torch.arange(len(chains.row)))  # every chain goes to its end, as in Algorithm 1
+    learner = RelaxedLearner(module, problem, chains, GivenNoise(gumbels), exact_first=False, repeats=False, **options)
     object.__setattr__(chains.rows, "y", doubles(chains.rows))
     return learner
 
 
 def test_chains_walk_as_algorithm_1_does_and_start_again(make_problem, make_module):
     problem = make_problem((1, 2, 1, 1))
-    module, rows = make_module(problem), problem.tensors("train")
-    gumbels = gumbel_noise(6, len(rows), 4, generator=torch.Generator().manual_seed(3)).double()
+    module, rows = make_module(problem), problem.rows("train")
+    gumbels = noise(3, 6, len(rows), 4)
     learner = learner_with(problem, module, gumbels)
     everyone = torch.arange(len(rows))
     losses, walked = [], []
     with torch.no_grad():
         for _ in range(6):
             walked.append(learner.chains.asked.clone())
-            losses.append(float(learner.gradients(everyone, 0.5)) * len(rows))
+            losses.append(float(learner.loss(everyone, 0.5)) * len(rows))
         for start in (0, 3):  # three selections are the budget, then every state is empty again
             total, masks = algorithm_1(
                 module.policy, module.predictor, rows.x, rows.y, group_matrix(problem), gumbels[start:][:3], 0.5
@@ -128,7 +135,7 @@ def test_chains_walk_as_algorithm_1_does_and_start_again(make_problem, make_modu
 def test_states_ask_only_what_can_be_asked(missing, make_problem, make_module):
     problem = make_problem((1, 2, 1, 1, 1), gaps=True, missing=missing, n=40)
     module = make_module(problem)
-    gumbels = gumbel_noise(30, 40, 5, generator=torch.Generator().manual_seed(3)).double()
+    gumbels = noise(3, 30, 40, 5)
     learner = learner_with(problem, module, gumbels)
     rows = learner.rows
     for _ in range(30):
@@ -137,7 +144,7 @@ def test_states_ask_only_what_can_be_asked(missing, make_problem, make_module):
         assert not (asked & ~rows.askable).any()
         assert (asked.sum(dim=1) < problem.max_features).all()
         assert (rows.askable & ~asked).any(dim=1).all()
-        assert torch.isfinite(learner.gradients(torch.arange(40), 0.3))
+        assert torch.isfinite(learner.loss(torch.arange(40), 0.3).detach())
     if missing == "skip":
         assert not (learner.chains.asked.bool() & ~rows.present).any()
     else:
@@ -147,39 +154,43 @@ def test_states_ask_only_what_can_be_asked(missing, make_problem, make_module):
 def test_missing_answers_tell_nothing(make_problem, make_module):
     """Under missing="answer" a selected feature without a value leaves what is known as it was."""
     problem = make_problem((1, 1, 1), missing="answer", gaps=True, n=30)
-    module, rows = make_module(problem), problem.tensors("train")
-    gumbel = gumbel_noise(30, 3, generator=torch.Generator().manual_seed(0)).double()
+    module, rows = make_module(problem), problem.rows("train")
+    gumbel = noise(0, 30, 3)
     states = States.start(rows)
-    logits = module.policy.evaluated(rows.inputs(states.x, states.known))
-    chosen = Selection(logits, states, gumbel, 1e-4)
-    answered = rows.present.gather(1, chosen.pick[:, None])[:, 0]
+    scores = module.policy.evaluate(states.x, states.known)
+    soft, pick = learner_with(problem, module, []).select(scores, states, gumbel, 1e-4)
+    answered = rows.present.gather(1, pick[:, None])[:, 0]
     assert 0 < int(answered.sum()) < 30
-    torch.testing.assert_close(chosen.mask.sum(dim=1), answered.double(), rtol=0, atol=1e-6)
+    torch.testing.assert_close(_reveal(states, soft).sum(dim=1), answered.double(), rtol=0, atol=1e-6)
 
 
 def test_the_first_question_is_asked_of_all(make_problem, make_module):
     problem = make_problem((1, 1, 1, 1))
-    module, rows = make_module(problem), problem.tensors("train")
+    module, rows = make_module(problem), problem.rows("train")
     first = torch.tensor([0.1, 0.4, 0.3, 0.2], dtype=torch.float64)
-    gumbel = gumbel_noise(len(rows), 4, generator=torch.Generator().manual_seed(0)).double()
+    gumbel = noise(0, len(rows), 4)
     states = States.start(rows)
-    logits = module.policy.evaluated(rows.inputs(states.x, states.known))
-    chosen = Selection(logits, states, gumbel, 0.5, first)
-    assert chosen.pick.tolist() == [1] * len(rows)
+    scores = module.policy.evaluate(states.x, states.known).requires_grad_()
+    learner = learner_with(problem, module, [])
+    learner.exact_first = True
+    learner.chains.first = first
+    soft, pick = learner.select(scores, states, gumbel, 0.5)
+    assert pick.tolist() == [1] * len(rows)
     mask = torch.zeros(len(rows), 4, dtype=torch.float64)
     mask[:, 1] = 1.0  # all of it, not a mixture
-    assert torch.equal(chosen.mask, mask)
-    assert not chosen.gradient(torch.rand(mask.shape, dtype=mask.dtype)).any()  # and nothing to learn
+    assert torch.equal(_reveal(states, soft).detach(), mask)
+    (slope,) = torch.autograd.grad((soft * torch.rand(mask.shape, dtype=mask.dtype)).sum(), scores)
+    assert not slope.any()  # and nothing to learn
 
 
 def test_random_subsets_replace_the_walk(make_problem, make_module):
     problem = make_problem((1, 1, 1, 1, 1), n=200, max_features=4)
     module = make_module(problem)
-    gumbels = gumbel_noise(50, 200, 5, generator=torch.Generator().manual_seed(3)).double()
+    gumbels = noise(3, 50, 200, 5)
     learner = learner_with(problem, module, gumbels, random_subsets=True)
     sizes = []
     for _ in range(50):
-        learner.gradients(torch.arange(200), 0.5)
+        learner.loss(torch.arange(200), 0.5)
         sizes.append(learner.chains.asked.sum(dim=1))
     counts = torch.cat(sizes).bincount(minlength=4) / 10_000
     torch.testing.assert_close(counts, torch.full((4,), 0.25), rtol=0, atol=0.02)  # sizes 0 to 3, equally likely
@@ -188,12 +199,12 @@ def test_random_subsets_replace_the_walk(make_problem, make_module):
 def test_random_starts_are_that_share_of_the_starts(make_problem, make_module):
     problem = make_problem((1, 1, 1, 1, 1), n=500, max_features=2)
     module = make_module(problem)
-    gumbels = gumbel_noise(60, 500, 5, generator=torch.Generator().manual_seed(3)).double()
+    gumbels = noise(3, 60, 500, 5)
     learner = learner_with(problem, module, gumbels, random_starts=0.4)
     started = known = 0
     for _ in range(60):
         before = learner.chains.asked.sum(dim=1)
-        learner.gradients(torch.arange(500), 0.5)
+        learner.loss(torch.arange(500), 0.5)
         ended = before == 1  # the second of two questions was asked
         started += int(ended.sum())
         known += int(learner.chains.asked[ended].any(dim=1).sum())
@@ -208,9 +219,9 @@ def make_chains(problem, **options):
         "epochs": 1000,
         "random_subsets": False,
         "random_starts": 0.0,
-        "seed": 0,
     }
-    return Chains(problem, generator=torch.Generator().manual_seed(0), **(settings | options))
+    with seeded(0):
+        return Chains(problem, **(settings | options))
 
 
 def walk(chains, steps):
@@ -249,7 +260,7 @@ def test_short_trainings_have_fewer_states_than_rows(make_problem):
     chains = make_chains(problem, batch_size=10, epochs=2)  # 800 visits in all: chains of 3, walked 4 times, are 66
     assert len(chains.row) == 66
     assert len(make_chains(problem, batch_size=10, epochs=2, walks=2).row) == 133
-    batches = chains.batches(torch.Generator())
+    batches = chains.batches()
     assert len(batches) == 40
     assert torch.cat(batches[:7]).sort().values.tolist() == list(range(66))  # all of them, then all of them again
     assert visited_rows(chains) == 400

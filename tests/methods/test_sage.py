@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from askless.core import Cases, State
+from askless.exceptions import ParameterError
 from askless.methods import Sage
 from askless.methods import sage as sage_module
 from askless.methods.importance import Additive
 from askless.methods.sage import Game, shapley_values
 from askless.training import exported_predictor
+from tests.coded import raises
 from tests.methods.planted import BEST, SECOND, Silent, planted
 
 TASKS = ["classification", "regression"]
@@ -171,5 +173,7 @@ def test_features_that_say_the_same_share_their_worth():
 
 def test_settings_have_limits():
     for name, value in {"samples": 0, "threshold": 0, "imputer": "mean", "orders": 0}.items():
-        with pytest.raises(ValueError, match=f"{name} is {value!r}; it must be"):
+        with raises(
+            ParameterError, "invalid_choice" if name == "imputer" else "out_of_range", name=name, value=value
+        ):
             Sage(**{name: value}).fit(planted("regression", n=60), seed=0, progress=Silent())

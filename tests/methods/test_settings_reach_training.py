@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from askless.methods.greedy.expected import ExpectedLearner
 
 from askless.methods import Greedy, Value
 from askless.methods.greedy import fitting as greedy_fitting
-from askless.methods.greedy.expected import ExpectedLearner
 from askless.methods.value import fitting as value_fitting
-from askless.training import Chains
-from askless.training import Progress
+from askless.training import Chains, Progress
 from tests.methods.given_rows import problem_of
 
 SHORT = {"hidden": (8,), "epochs": 2, "pretrain_epochs": 1}
@@ -52,7 +51,9 @@ def test_an_expected_schedule_has_dropout_and_no_temperature(problem, monkeypatc
             made.append((self.dropout, self.candidates))
 
     monkeypatch.setattr(greedy_fitting, "ExpectedLearner", Noted)
-    fitted = Greedy(**SHORT, schedule="expected", dropout=0.25, candidates=3).fit(problem, seed=0, progress=Progress())
+    fitted = Greedy(**SHORT, schedule="expected", dropout=0.25, candidates=3).fit(
+        problem, seed=0, progress=Progress()
+    )
     assert [dropout and dropout.rate for dropout, _ in made] == [0.25, None]  # the schedule's, and the polish's
     assert [candidates for _, candidates in made] == [3, 3]
     assert {row["phase"] for row in fitted.history} == {"pretraining", "policy", "polish"}

@@ -11,7 +11,7 @@ from askless import DynamicClassifier, DynamicRegressor
 from askless.core import PerFeature, State
 from askless.datasets import load_dataset
 from askless.methods import Value
-from askless.methods.value.learner import ValueLearner
+from askless.methods.value import ValueLearner
 from askless.theory import gaussian_chain, problems
 from askless.training import States
 from tests.methods.algorithm_1 import believed_gain, forward, loss_of
@@ -21,11 +21,13 @@ STEP = 0.005  # nats; smaller differences between learned values are not told ap
 
 
 def learner_of(problem, module, candidates=3):
-    return ValueLearner(module, problem, chains_of(problem), None, candidates=candidates, exact_first=False)
+    learner = ValueLearner(module, problem, chains_of(problem), exact_first=False)
+    learner.candidates = min(candidates, len(problem.schema))
+    return learner
 
 
 def states_of(problem):
-    rows = problem.tensors("train")
+    rows = problem.rows("train")
     asked = torch.rand(rows.present.shape, generator=torch.Generator().manual_seed(3)) < 0.4
     asked[:, 0] = False  # every row has something to ask
     asked[0] = False  # and of one nothing is known
@@ -56,7 +58,7 @@ def test_gradients_are_those_of_the_squared_error(make_problem, make_module, tas
     module = make_module(problem)
     rows, states = states_of(problem)
     learner = learner_of(problem, module)  # as many candidates as features: all are tried
-    loss, pick = learner._gradients(states, states.first_rows(0), 0.5)
+    loss, pick = learner.states_loss(states, states.first_rows(0), 0.5)
 
     column_feature = torch.from_numpy(problem.schema.column_feature)
     errors, lesson = [], 0.0
@@ -80,8 +82,9 @@ def test_gradients_are_those_of_the_squared_error(make_problem, make_module, tas
     total = torch.stack(errors).mean() + lesson / len(rows)
     assert abs(float((loss - total).detach())) < 1e-9
     parameters = list(module.parameters())
-    for parameter, literal in zip(parameters, torch.autograd.grad(total, parameters), strict=True):
-        assert parameter.grad.sub(literal).abs().max() < 1e-9
+    fast, literal = (torch.autograd.grad(each, parameters) for each in (loss, total))
+    for mine, theirs in zip(fast, literal, strict=True):
+        assert mine.sub(theirs).abs().max() < 1e-9
 
 
 def test_candidates_are_distinct_open_and_led_by_the_best(make_problem, make_module):
@@ -104,7 +107,7 @@ def test_candidates_are_distinct_open_and_led_by_the_best(make_problem, make_mod
 def test_half_of_the_states_go_for_the_money_and_half_for_information(make_problem, make_module):
     problem = replace(make_problem((1, 1, 1), n=400), costs=PerFeature(np.array([4.0, 1.0, 9.0])))
     learner = learner_of(problem, make_module(problem), candidates=2)
-    rows = problem.tensors("train")
+    rows = problem.rows("train")
     states = States(rows.x, rows.y, torch.zeros(len(rows), 3, dtype=torch.uint8))
     # 0.3 for 4 and 0.2 for 1: the latter is more for the money, 0.2 / sqrt(1) against 0.3 / sqrt(4).
     values = torch.tensor([0.3, 0.2, 0.1], dtype=rows.x.dtype).expand(len(rows), -1)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from askless.nn import conv_pair
 
 from askless.core import Grid
 from askless.models import ConvNetwork, NetPolicy
 from askless.models.convolutional import Convolution
-from askless.nn import conv_pair
 
 GRID = Grid(height=8, width=8, channels=1, patch_size=4)
 

@@ -5,12 +5,17 @@ import copy
 import numpy as np
 import pytest
 import torch
+from askless.nn import Layout, conv_pair, conv_predictor, convolutional, mask_gradient, masked_inputs
+from askless.nn.convolutional import chosen_device
+from askless.nn.products import sixteen_bits
 from torch.nn import functional
 
+from askless import DynamicClassifier
 from askless.core import Cases, Grid, Schema, State
-from askless.nn import Layout, conv_pair, conv_predictor, mask_gradient, masked_inputs
-from askless.nn.products import sixteen_bits
+from askless.exceptions import ParameterError
+from askless.methods import Greedy
 from askless.training import one_thread
+from tests.coded import raises
 
 GRID = Grid(height=8, width=12, channels=2, patch_size=4)
 SCHEMA = Schema.of_patches(GRID)
@@ -235,3 +240,42 @@ def test_a_twofold_pass_that_teaches_nothing_is_the_policy_s():
     alone.backward(g)
     for mine, theirs in zip(both.policy.parameters(), apart.policy.parameters(), strict=True):
         torch.testing.assert_close(mine.grad, theirs.grad)
+
+
+@pytest.mark.parametrize(
+    ("name", "cuda", "mps", "device"),
+    [
+        ("cpu", True, True, "cpu"),
+        ("auto", True, True, "cuda"),
+        ("auto", False, True, "mps"),
+        ("auto", False, False, "cpu"),
+        ("cuda", True, False, "cuda"),
+        ("mps", False, True, "mps"),
+        ("cuda", False, True, None),
+        ("mps", True, False, None),
+    ],
+)
+def test_the_device_is_what_was_chosen(name, cuda, mps, device, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    if device is None:
+        with raises(ParameterError, "not_supported", name="device", value=name):
+            chosen_device(name)
+    else:
+        assert chosen_device(name) == torch.device(device)
+
+
+def test_networks_are_on_the_processor_whatever_there_is(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert pair().policy.device == torch.device("cpu")
+
+
+def test_the_device_of_an_estimator_reaches_its_networks(monkeypatch):
+    asked = []
+    monkeypatch.setattr(convolutional, "chosen_device", lambda name: asked.append(name) or torch.device("cpu"))
+    images = np.random.default_rng(0).random((40, 8, 8)).astype(np.float32)
+    method = Greedy(network="conv_tiny", epochs=1, pretrain_epochs=1, polish=False)
+    DynamicClassifier(2, method, patch_size=4, device="auto").fit(images, np.arange(40) % 2)
+    assert set(asked) == {"auto"}
+    with raises(ParameterError, "invalid_choice", name="device", value="gpu", choices=["cpu", "cuda", "mps", "auto"]):
+        DynamicClassifier(2, method, patch_size=4, device="gpu").fit(images, np.arange(40) % 2)

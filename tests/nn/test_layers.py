@@ -5,11 +5,11 @@ import copy
 import numpy as np
 import pytest
 import torch
-
 from askless.nn import Dropout, Layers, Layout, Pass, masked_inputs
 from askless.nn.layers import ALIGNED
 from askless.nn.masked import mlp_pair
 from askless.nn.products import LayerProducts, product, sixteen_bits
+
 from tests.methods.algorithm_1 import layers
 
 

@@ -8,7 +8,10 @@ from typing import Any
 
 from fhir.resources.R4B import get_fhir_model_class
 
+from askless.exceptions import CODES
+
 ADAPTIVE = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-questionnaireAdaptive"
+ERROR_CODES = "urn:askless:error-code"
 ITEM_TYPES = """group display boolean decimal integer date dateTime time string text url choice open-choice attachment
     reference quantity"""
 VALUE_OF_TYPE = {
@@ -32,6 +35,9 @@ def check(resource: dict[str, Any]) -> None:
             assert issue["severity"] in ("fatal", "error", "warning", "information")
             assert issue["code"] in ISSUES.split()
             assert issue["diagnostics"]
+            (coding,) = issue["details"]["coding"]
+            assert coding["system"] == ERROR_CODES
+            assert coding["code"] in CODES
     if resource["resourceType"] == "QuestionnaireResponse":
         check_response(resource)
 
@@ -44,13 +50,15 @@ def check_response(response: dict[str, Any]) -> None:
     assert form["resourceType"] == "Questionnaire"
     assert "url" not in form
     assert "version" not in form
-    assert len(form["derivedFrom"]) == 1
+    (derived_from,) = form["derivedFrom"]
+    assert re.fullmatch(r"https?://\S+/Questionnaire/[A-Za-z0-9\-.]{1,64}\|[0-9a-f]{16}", derived_from)
     assert form["status"] == "active"
     assert form["title"]
     assert [each["url"] for each in form["extension"]].count(ADAPTIVE) == 1
     items = list(walk(form["item"]))
     links = [item["linkId"] for item in items]
     assert len(set(links)) == len(links)
+    assert all(re.fullmatch(r"\S([ \S]*\S)?", link) for link in links)
     for item in items:
         assert item["text"].strip()
         assert item["type"] in ITEM_TYPES.split()

@@ -1,9 +1,13 @@
 """The stateless API, compared with the interview in Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from askless.persistence import read_model
+from askless.service.models import Models, ServedModel, read_models
+from tests.service.conftest import running
 
 ANSWERS = {"age": 51, "blood pressure": {"systolic": 150, "diastolic": 95}, "complaint": "chest pain"}
 
@@ -50,22 +54,24 @@ def test_answers_count_and_cost_and_what_was_known_does_not(service, fitted):
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "fields"),
     [
-        ({"answers": {"age": 51}, "known": {"age": 51}}, "'age' is among the answers and was known before"),
-        ({"answers": {"age": 51}, "unknown": ["pain", "age"]}, "'age' is unknown, and among the answers"),
-        ({"answers": {}, "known": {"age": 51}, "unknown": ["age"]}, "'age' is unknown, and was known before"),
+        ({"answers": {"age": 51}, "known": {"age": 51}}, "`answers` and `known`"),
+        ({"answers": {"age": 51}, "unknown": ["pain", "age"]}, "`unknown` and `answers`"),
+        ({"answers": {}, "known": {"age": 51}, "unknown": ["age"]}, "`unknown` and `known`"),
     ],
 )
-def test_a_feature_is_said_once(service, body, words):
-    told = service.next(body)
-    assert (told.status_code, told.json()["error"]["message"]) == (409, words)
+def test_a_feature_is_in_one_field_only(service, body, fields):
+    answer = service.next(body)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (409, "conflicting_answers")
+    assert f"'age' is in both {fields}" in error["message"]
 
 
 def test_null_is_no_answer_and_the_error_says_what_is(service):
     told = service.next({"answers": {"age": None}})
     assert told.status_code == 422
-    assert "what cannot be had is `unknown`" in told.text
+    assert "send an unknown answer as `unknown`" in told.text
     assert "unknown" not in service.next({"answers": {"age": "old"}}).text
 
 
@@ -111,9 +117,19 @@ def test_stopping_by_confidence_or_money(service):
     assert not told["done"]
 
 
+def test_a_model_without_training_rows_says_what_a_rule_needs(model_file):
+    model = next(iter(read_models([str(model_file)])))
+    bare = ServedModel("bare", replace(model.fitted, reference=None), "none", {})
+    with running(Models([bare])) as service:
+        answer = service.next({"answers": {}, "stopping": {"decision_stable": 0.9}}, "bare")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["where"]) == (422, "not_supported", "stopping.decision_stable")
+    assert "reference_rows=256" in error["message"]
+
+
 def test_a_value_beyond_training_is_noted(service):
     notes = service.next({"answers": {"age": 120}}).json()["notes"]
-    assert notes == ["'age' is beyond what training has seen (18 to 95)"]
+    assert notes == ["'age' is outside the range of the training data (18 to 95)"]
     assert service.next({"answers": {"age": 50}}).json()["notes"] == []
 
 
@@ -136,53 +152,69 @@ def test_text_for_what_is_none(service, model, answers, words):
 
 
 def test_a_name_that_is_near_none_is_answered_with_those_there_are(service):
-    message = service.next({"answers": {"alter": 51}}).json()["error"]["message"]
-    assert message.startswith("there is no feature 'alter'; the features are 'age', 'sex', ")
-    assert message.endswith(" and 8 more")
+    error = service.next({"answers": {"alter": 51}}).json()["error"]
+    assert error["code"] == "unknown_name"
+    assert error["message"].startswith("unknown feature 'alter'; the features are 'age', 'sex', ")
+    assert error["message"].endswith(" and 8 more")
 
 
 BAD = [
-    ({}, "answers", "missing"),
-    ([], None, "JSON object"),
-    ({"answers": []}, "answers", "object"),
-    ({"answers": {"agee": 51}}, "answers", "did you mean 'age'"),
-    ({"answers": {"systolic": 150}}, "answers", "it is a part of the group 'blood pressure'"),
-    ({"answers": {"age": "31337"}}, "answers.age", "a number from 0 to 120"),
-    ({"answers": {"age": True}}, "answers.age", "a number"),
-    ({"answers": {"age": None}}, "answers.age", "a number"),
-    ({"answers": {"age": 31337}}, "answers.age", "0 to 120"),
-    ({"answers": {"age": -1}}, "answers.age", "0 to 120"),
-    ({"answers": {"age": 10**30}}, None, ""),
-    ({"answers": {"sex": "31337"}}, "answers.sex", "'female', 'male'"),
-    ({"answers": {"heart disease": 1}}, "answers.heart disease", "true or false"),
-    ({"answers": {"blood pressure": 31337}}, "answers.blood pressure", "'systolic', 'diastolic'"),
-    ({"answers": {"blood pressure": {}}}, "answers.blood pressure", "unknown"),
-    ({"answers": {"blood pressure": {"sistolic": 1}}}, "answers.blood pressure", "did you mean 'systolic'"),
-    ({"answers": {"blood pressure": {"systolic": None}}}, "answers.blood pressure.systolic", "a number"),
-    ({"answers": {}, "unknown": "age"}, "unknown", "list"),
-    ({"answers": {}, "unknown": ["agee"]}, "unknown", "did you mean"),
-    ({"answers": {}, "unavailable": [3]}, "unavailable", "list"),
-    ({"answers": {}, "costs": {"age": -31337}}, "costs.age", "at least 0|from 0"),
-    ({"answers": {}, "costs": {"agee": 1}}, "costs", "did you mean"),
-    ({"answers": {}, "stopping": {"max_feature": 3}}, "stopping.max_feature", "did you mean 'max_features'"),
-    ({"answers": {}, "stopping": {"max_features": 0}}, "stopping.max_features", "from 1"),
-    ({"answers": {}, "stopping": {"confidence": 1.5}}, "stopping.confidence", "a number from 0 to 1"),
-    ({"answers": {}, "stopping": {"max_features": 2.5}}, "stopping.max_features", "a whole number"),
-    ({"answers": {}, "stopping": {"spread": 1}}, "stopping.spread", "no such stopping rule"),
-    ({"answers": {}, "stopping": {"max_features": "x"}}, "stopping.max_features", "a whole number"),
-    ({"answers": {}, "answer": {}}, None, "did you mean 'answers'"),
+    ({}, "answers", "required", "missing"),
+    ([], None, "wrong_type", "JSON object"),
+    ({"answers": []}, "answers", "wrong_type", "object"),
+    ({"answers": {"agee": 51}}, "answers", "unknown_name", "did you mean 'age'"),
+    ({"answers": {"systolic": 150}}, "answers", "unknown_name", "it is a part of the group 'blood pressure'"),
+    ({"answers": {"age": "31337"}}, "answers.age", "bad_answer", "a number from 0 to 120"),
+    ({"answers": {"age": True}}, "answers.age", "bad_answer", "a number"),
+    ({"answers": {"age": None}}, "answers.age", "bad_answer", "a number"),
+    ({"answers": {"age": 31337}}, "answers.age", "bad_answer", "0 to 120"),
+    ({"answers": {"age": -1}}, "answers.age", "bad_answer", "0 to 120"),
+    ({"answers": {"age": 10**30}}, "answers.age", "bad_answer", "0 to 120"),
+    ({"answers": {"sex": "31337"}}, "answers.sex", "bad_answer", "'female', 'male'"),
+    ({"answers": {"heart disease": 1}}, "answers.heart disease", "bad_answer", "true or false"),
+    ({"answers": {"blood pressure": 31337}}, "answers.blood pressure", "bad_answer", "'systolic', 'diastolic'"),
+    ({"answers": {"blood pressure": {}}}, "answers.blood pressure", "bad_answer", "unknown"),
+    (
+        {"answers": {"blood pressure": {"sistolic": 1}}},
+        "answers.blood pressure",
+        "unknown_name",
+        "did you mean 'systolic'",
+    ),
+    (
+        {"answers": {"blood pressure": {"systolic": None}}},
+        "answers.blood pressure.systolic",
+        "bad_answer",
+        "a number",
+    ),
+    ({"answers": {}, "unknown": "age"}, "unknown", "wrong_type", "list"),
+    ({"answers": {}, "unknown": ["agee"]}, "unknown", "unknown_name", "did you mean"),
+    ({"answers": {}, "unavailable": [3]}, "unavailable", "wrong_type", "list"),
+    ({"answers": {}, "costs": {"age": -31337}}, "costs.age", "out_of_range", "from 0"),
+    ({"answers": {}, "costs": {"agee": 1}}, "costs", "unknown_name", "did you mean"),
+    (
+        {"answers": {}, "stopping": {"max_feature": 3}},
+        "stopping.max_feature",
+        "unknown_name",
+        "did you mean 'max_features'",
+    ),
+    ({"answers": {}, "stopping": {"max_features": 0}}, "stopping.max_features", "out_of_range", "from 1"),
+    ({"answers": {}, "stopping": {"confidence": 1.5}}, "stopping.confidence", "out_of_range", "a number from 0 to 1"),
+    ({"answers": {}, "stopping": {"max_features": 2.5}}, "stopping.max_features", "out_of_range", "a whole number"),
+    ({"answers": {}, "stopping": {"spread": 1}}, "stopping.spread", "not_supported", "needs a regression"),
+    ({"answers": {}, "stopping": {"max_features": "x"}}, "stopping.max_features", "out_of_range", "a whole number"),
+    ({"answers": {}, "answer": {}}, None, "unknown_field", "did you mean 'answers'"),
 ]
 
 
-@pytest.mark.parametrize(("body", "where", "words"), BAD)
-def test_what_cannot_be_used_is_said_without_repeating_it(service, body, where, words):
+@pytest.mark.parametrize(("body", "where", "code", "words"), BAD)
+def test_what_cannot_be_used_is_said_without_repeating_it(service, body, where, code, words):
     import re
 
     answer = service.next(body)
     assert answer.status_code == 422
     error = answer.json()["error"]
     assert set(error) == {"status", "code", "message", "where"}
-    assert (error["status"], error["code"]) == (422, "invalid")
+    assert (error["status"], error["code"]) == (422, code)
     assert where is None or error["where"] == where
     assert re.search(words, error["message"])
     assert "31337" not in answer.text
@@ -193,8 +225,7 @@ def test_what_cannot_be_used_is_said_without_repeating_it(service, body, where, 
 def test_what_is_no_json_is_refused(service, text):
     body = f'{{"answers": {{"age": {text}}}}}'.encode("latin-1")
     answer = service.client.post("/api/models/triage/next", content=body)
-    assert answer.status_code == 422
-    assert answer.json()["error"]["code"] == "invalid"
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad_json")
 
 
 def test_a_model_that_is_not_there(service):
@@ -215,10 +246,20 @@ def test_predictions_of_partial_records(service, fitted):
     )
 
 
-@pytest.mark.parametrize("records", [None, [], [3], [{"age": "old"}], [{}, {"agee": 3}]])
-def test_bad_records(service, records):
+@pytest.mark.parametrize(
+    ("records", "code", "where"),
+    [
+        (None, "wrong_shape", "records"),
+        ([], "wrong_shape", "records"),
+        ([3], "wrong_type", "records[0]"),
+        ([{"age": "old"}], "bad_answer", "records[0].age"),
+        ([{}, {"agee": 3}], "unknown_name", "records[1]"),
+    ],
+)
+def test_bad_records(service, records, code, where):
     answer = service.client.post("/api/models/triage/predict", json={"records": records})
-    assert answer.status_code == 422
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["where"]) == (422, code, where)
 
 
 def test_a_regression(service, regressor_file):
@@ -255,17 +296,17 @@ def test_status_and_metrics(service):
 
 
 def test_errors_have_one_shape(service):
-    for method, path, status in (
-        ("GET", "/api/nothing", 404),
-        ("PUT", "/api/models", 405),
-        ("GET", "/api/models/x", 404),
+    for method, path, status, code in (
+        ("GET", "/api/nothing", 404, "not_found"),
+        ("PUT", "/api/models", 405, "method_not_allowed"),
+        ("GET", "/api/models/x", 404, "not_found"),
     ):
         answer = service.client.request(method, path)
-        assert answer.status_code == status
-        assert set(answer.json()["error"]) == {"status", "code", "message", "where"}
+        error = answer.json()["error"]
+        assert set(error) == {"status", "code", "message", "where"}
+        assert (answer.status_code, error["status"], error["code"]) == (status, status, code)
 
 
 def test_what_is_known_cannot_be_answered_as_well(service):
     told = service.next({"answers": {"age": 44}, "known": {"age": 45}})
-    assert told.status_code == 409
-    assert "known before" in told.text
+    assert (told.status_code, told.json()["error"]["code"]) == (409, "conflicting_answers")

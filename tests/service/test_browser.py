@@ -66,7 +66,7 @@ def answer(page):
         return
     inputs = page.locator("main input[type=text]")
     for i in range(inputs.count()):
-        low, high = re.search(r"usually ([\d.]+) to ([\d.]+)", page.locator(f"#part-{i}-hint").inner_text()).groups()
+        low, high = re.search(r"from ([\d.]+) to ([\d.]+)\.$", page.locator(f"#part-{i}-hint").inner_text()).groups()
         inputs.nth(i).fill(str(round((float(low) + float(high)) / 2, 1)))
     moved(page, lambda: page.get_by_role("button", name="Answer", exact=True).click())
 
@@ -115,7 +115,7 @@ def test_a_whole_interview(page, service, name):
         picture(page, "service-result")
     page.get_by_role("link", name="Summary to print").click()
     page.wait_for_url("**/summary")
-    assert page.locator("tbody tr").count() == 6
+    assert page.locator(".answers tbody tr").count() == 6
     assert fits(page)
 
 
@@ -178,3 +178,35 @@ def test_resumed_after_a_restart(page, models, tmp_path):
         page.goto(service.url + address.partition("interviews")[1].join(["/", address.partition("interviews")[2]]))
         assert title(page) == question
         answer(page)
+
+
+@pytest.mark.parametrize("page", [SIZES["desktop"], SIZES["phone"], SIZES["without-script"]], indirect=True)
+def test_an_entry_from_an_outdated_page_is_explained(page, service):
+    begin(page, service)
+    address = page.url
+    interview = address.rpartition("/")[2]
+    service.client.post(f"/api/interviews/{interview}/tell", json={"feature": "age", "value": 51})
+    page.get_by_role("button", name="Don’t know").click()
+    page.wait_for_selector(".notice")
+    assert "Your last entry was not saved" in page.get_by_role("alert").inner_text()
+    assert fits(page)
+    page.reload()
+    assert title(page)
+    assert service.client.get(f"/api/interviews/{interview}").json()["events"] == 1
+    page.goto(address)
+    assert page.locator(".notice").count() == 0
+
+
+@pytest.mark.parametrize("page", [SIZES["desktop"], SIZES["phone"]], indirect=True)
+def test_a_corrected_answer_is_struck_below_the_final_one(page, service):
+    begin(page, service)
+    interview = page.url.rpartition("/")[2]
+    for value in (51, 52):
+        service.client.post(f"/api/interviews/{interview}/tell", json={"feature": "age", "value": value})
+    for address in (page.url, f"{page.url}/summary"):
+        page.goto(address)
+        final, replaced = page.locator(".answers").get_by_text("52 years"), page.locator(".answers del")
+        assert "line-through" in replaced.evaluate("e => getComputedStyle(e).textDecorationLine")
+        assert replaced.text_content() == "replaced: 51 years"
+        assert final.bounding_box()["y"] < replaced.bounding_box()["y"]
+        assert fits(page)

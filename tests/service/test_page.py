@@ -1,12 +1,21 @@
 """The page without a browser: plain forms, redirects, what it shows, and that nothing is fetched from elsewhere."""
 
 import html
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
+from askless import DynamicClassifier
+from askless.core.stopping import Certified
+from askless.methods import FixedOrder
+from askless.persistence import read_model
+from askless.service.models import Models, ServedModel, read_models
 from askless.service.pages import FILES
+from tests.cli.cli_helpers import messy_frame
+from tests.service.conftest import running
 
 
 def begun(service, model="triage"):
@@ -51,7 +60,7 @@ def test_what_was_postponed_and_never_asked_is_told_in_the_end(service):
         if feature["name"] == postponed
     )
     for page in (path, f"{path}/summary"):
-        assert f"Postponed and not asked again: {text}." in html.unescape(service.client.get(page).text)
+        assert f"Postponed and never answered: {text}." in html.unescape(service.client.get(page).text)
 
 
 def test_start_lists_the_models(service):
@@ -86,13 +95,13 @@ def test_a_bad_number_is_explained_and_kept_in_the_form(service):
     path = begun(service)
     walk_to(service, path, "age")
     before = service.client.get(f"/api{path}").json()
-    for text in ("old", "500", "nan", "1e400", "<b>"):
+    for text in ("old", "500", "inf", "1e400", "<b>"):
         answer = act(service, path, "answer", **{"part-0": text})
         assert answer.status_code == 422
         assert 'aria-invalid="true"' in answer.text
-        assert "takes a number from 0 to 120" in answer.text
+        assert "Enter a number from 0 to 120." in answer.text
         assert "<b>" not in answer.text
-    assert "Give an answer" in act(service, path, "answer").text
+    assert "Enter an answer." in act(service, path, "answer").text
     assert service.client.get(f"/api{path}").json() == before
 
 
@@ -115,7 +124,7 @@ def entries(page):
     inputs = re.findall(r'<input [^>]*name="(part-\d+)"[^>]*>', page)
     assert inputs
     sent = dict(re.findall(r'<input id="part-\d+" name="(part-\d+)"[^>]* value="([^"]*)"', page))
-    chosen = re.findall(r'<input type="radio" name="(part-\d+)" value="(\d+)" checked>', page)
+    chosen = re.findall(r'<input type="radio" name="(part-\d+)" value="(\w+)" checked>', page)
     return {name: html.unescape(value) for name, value in {**sent, **dict(chosen)}.items()}
 
 
@@ -188,7 +197,7 @@ def test_a_correction_from_an_old_page_brings_nothing_back(service, models):
     sent = {"events": events_of(old), "feature": index, **entries(old), "part-1": "96"}
     again = act(service, path, "tell", **sent)
     assert again.status_code == 409
-    assert "more was said since the page was opened" in again.text
+    assert "Not saved: the interview changed after this page was opened." in again.text
     assert entries(again.text) == {"part-0": "120", "part-1": "80"}
     assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == {"systolic": 120, "diastolic": 80}
     sent = {"events": events_of(again.text), "feature": index, **entries(again.text), "part-1": "81"}
@@ -196,7 +205,7 @@ def test_a_correction_from_an_old_page_brings_nothing_back(service, models):
     assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == {"systolic": 120, "diastolic": 81}
     assert act(service, path, "tell", **sent).status_code == 303  # a double click: it is told already
     assert service.client.get(f"/api{path}").json()["events"] == 3
-    assert "more was said" not in service.client.get(f"{path}/tell?feature={index}").text
+    assert "Not saved" not in service.client.get(f"{path}/tell?feature={index}").text
 
 
 def test_of_corrections_at_the_same_time_one_counts(service, models):
@@ -214,9 +223,9 @@ def test_a_chosen_part_of_a_group_can_be_taken_back(group_service):
     assert group_service.client.get(path).text.count("<span>Not known</span>") == 2  # colour, smokes
     act(group_service, path, "answer", **{"part-0": "51", "part-1": "1", "part-2": ""})
     form = group_service.client.get(f"{path}/tell?feature=0").text
-    chosen = re.findall(r'<input type="radio" name="(part-\d+)" value="(\d*)" checked>', form)
+    chosen = re.findall(r'<input type="radio" name="(part-\d+)" value="(\w*)" checked>', form)
     assert chosen == [("part-1", "1"), ("part-2", "")]
-    act(group_service, path, "tell", feature="0", **{"part-0": "51", "part-1": "", "part-2": "0"})
+    act(group_service, path, "tell", feature="0", **{"part-0": "51", "part-1": "", "part-2": "yes"})
     told = group_service.client.get(f"/api{path}").json()["history"][-1]["value"]
     assert told == {"age": 51, "smokes": True}
 
@@ -235,8 +244,8 @@ def test_unknown_undo_tell_summary_delete(service):
     assert act(service, path, "tell", feature="0", **{"part-0": "old"}).status_code == 422
     assert act(service, path, "tell", feature="0", **{"part-0": "119"}).status_code == 303
     page = service.client.get(path).text
-    assert "told" in page
-    assert "beyond what training has seen" in page
+    assert '<span class="chip">added</span>' in page
+    assert "Outside the values that the model was trained on (18 to 95)." in page
     assert service.client.get(f"{path}/tell?feature=99").status_code == 422
     while not service.client.get(f"/api{path}").json()["done"]:
         act(service, path, "unknown")
@@ -244,7 +253,7 @@ def test_unknown_undo_tell_summary_delete(service):
     summary = service.client.get(f"{path}/summary").text
     assert "How old is the patient?" in summary
     assert "not known" in summary
-    assert act(service, path, "answer", **{"part-0": "1"}).status_code == 303  # a late click changes nothing
+    assert act(service, path, "answer", **{"part-0": "1"}).headers["location"] == f"{path}?notice=interview_done"
     assert act(service, path, "delete").status_code == 200
     assert service.client.get(path).status_code == 404
 
@@ -295,6 +304,159 @@ def test_a_double_click_counts_once(service, action):
         act(service, path, "unknown")
     clicks = 8
     with ThreadPoolExecutor(clicks) as pool:
-        done = list(pool.map(lambda _: act(service, path, action, events="3").status_code, range(clicks)))
-    assert done == [303] * clicks
+        answers = list(pool.map(lambda _: act(service, path, action, events="3"), range(clicks)))
+    assert [answer.status_code for answer in answers] == [303] * clicks
+    assert {answer.headers["location"] for answer in answers} == {path}  # without a notice
     assert service.client.get(f"/api{path}").json()["events"] == 4
+
+
+def notice(service, path):
+    """The notice that a page shows; empty if there is none."""
+    found = re.search(r'<p class="notice" role="alert">(.*?)</p>', service.client.get(path).text)
+    return html.unescape(found.group(1)) if found else ""
+
+
+def test_an_undo_without_an_entry_is_explained(service):
+    path = begun(service)
+    answer = act(service, path, "undo")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{path}?notice=nothing_to_undo")
+    assert notice(service, answer.headers["location"]) == "There is no entry to take back."
+    assert notice(service, path) == ""
+
+
+def test_a_full_interview_is_explained(start, monkeypatch):
+    monkeypatch.setattr("askless.service.interviews.MOST_EVENTS", 2)
+    service = start()
+    path = begun(service)
+    for _ in range(2):
+        act(service, path, "unknown")
+    answer = act(service, path, "unknown", events="2")
+    assert "begin a new interview" in notice(service, answer.headers["location"])
+    answer = act(service, path, "tell", feature="0", events="2", **{"part-0": "51"})
+    assert "begin a new interview" in notice(service, answer.headers["location"])
+    assert service.client.get(f"/api{path}").json()["events"] == 2
+
+
+def test_an_entry_from_an_outdated_page_is_explained(service):
+    path = begun(service)
+    walk_to(service, path, "age")
+    events = service.client.get(f"/api{path}").json()["events"]
+    act(service, path, "answer", events=events, **{"part-0": "51"})
+    twice = act(service, path, "answer", events=events, **{"part-0": "51"})  # a double click
+    assert twice.headers["location"] == path
+    for action, form in (("answer", {"part-0": "52"}), ("unknown", {}), ("undo", {})):
+        answer = act(service, path, action, events=events, **form)
+        assert answer.headers["location"] == f"{path}?notice=interview_changed"
+        assert "was not saved" in notice(service, answer.headers["location"])
+    told = service.client.get(f"/api{path}").json()
+    assert (told["events"], told["history"][-1]["value"]) == (events + 1, 51)
+
+
+def test_a_late_answer_is_explained(service):
+    path = begun(service)
+    while not service.client.get(f"/api{path}").json()["done"]:
+        act(service, path, "unknown")
+    answer = act(service, path, "unknown")
+    assert "already complete" in notice(service, answer.headers["location"])
+
+
+def test_an_unknown_notice_is_not_shown(service):
+    path = begun(service)
+    assert notice(service, f"{path}?notice=%3Cb%3Ewrong") == ""
+
+
+def test_the_final_answer_comes_first_and_the_replaced_one_is_struck(service, models):
+    path = begun(service)
+    walk_to(service, path, "age")
+    act(service, path, "answer", **{"part-0": "51"})
+    index = models.find("triage").schema.index("age")
+    act(service, path, "tell", feature=index, **{"part-0": "119"})
+    replaced = '<del><span class="unseen">replaced: </span>51 years</del>'
+    for address in (path, f"{path}/summary"):
+        page = service.client.get(address).text
+        answers, entries = page.split("All entries in order")
+        assert page.count("51 years") == 2  # the answer, and the entry; both struck
+        assert page.count(replaced) == 2
+        assert answers.index("119 years") < answers.index(replaced)
+        assert answers.count("119 years") == 1
+        assert entries.index(replaced) < entries.index("119 years")
+        assert "corrected" in entries
+        # The remark on the final value is there once.
+        assert page.count("Outside the values that the model was trained on (18 to 95).") == 1
+    api = service.client.get(f"/api{path}").json()
+    assert api["notes"] == ["'age' is outside the range of the training data (18 to 95)"]
+    act(service, path, "undo")
+    assert service.client.get(f"/api{path}").json()["notes"] == []
+    assert "119 years" not in service.client.get(path).text
+
+
+def test_the_values_of_training_do_not_read_as_a_normal_range(service):
+    path = begun(service)
+    walk_to(service, path, "age")
+    page = service.client.get(path).text
+    assert "Accepted: 0 to 120. The model was trained on values from 18 to 95." in page
+    assert "usual" not in page
+    assert "normal" not in page
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("yes", True), ("no", False), ("0", False), ("1", True), ("f", False), ("T", True), ("maybe", None)],
+)
+def test_words_for_yes_and_no(service, text, value):
+    path = begun(service)
+    walk_to(service, path, "heart disease")
+    answer = act(service, path, "answer", **{"part-0": text})
+    told = service.client.get(f"/api{path}").json()
+    if value is None:
+        assert answer.status_code == 422
+        assert "Choose yes or no." in answer.text
+    else:
+        assert told["history"][-1]["value"] is value
+
+
+@pytest.mark.parametrize("text", ["unknown", "-", "?", "NA", "Don't know", ""])
+def test_words_for_unknown_are_no_number(service, text):
+    path = begun(service)
+    walk_to(service, path, "blood pressure")
+    act(service, path, "answer", **{"part-0": "150", "part-1": text})
+    assert service.client.get(f"/api{path}").json()["history"][-1]["value"] == {"systolic": 150}
+    walk_to(service, path, "age")
+    answer = act(service, path, "answer", **{"part-0": text})
+    assert answer.status_code == 422
+    assert "Enter an answer. If it is unknown, choose “Don’t know”." in answer.text
+
+
+def test_a_fixed_order_is_called_one(tmp_path):
+    frame = messy_frame()
+    path = tmp_path / "fixed.askless"
+    DynamicClassifier(2, FixedOrder(epochs=1, hidden=(4,))).fit(frame[["age", "smokes", "low"]], frame["ill"]).save(
+        path
+    )
+    with running(read_models([str(path)])) as service:
+        start = service.client.get("/models/fixed").text
+        page = service.client.get(begun(service, "fixed")).text
+    assert "Everyone is asked the same questions in the same order." in start
+    assert "depends on the answers" not in start
+    assert "Everyone is asked the same questions in this order." in page
+    assert "informative" not in page
+    assert not re.search(r"\d%", page.partition('class="candidates"')[2].partition("</ol>")[0])
+
+
+def test_a_certified_rule_that_is_not_used_says_so(model_file):
+    """On the page and in the API, and not as a line of the log."""
+    rule = Certified(risk=0.05, threshold=0.0, cases=100, within=18)
+    fitted = replace(read_model(model_file), stopping=(rule,))
+    with running(Models([ServedModel("sure", fitted, "none", {})])) as service:
+        sure = service.client.post("/api/models/sure/interviews", json={}).json()
+        assert "certified for at most 0.05 wrong" in sure["stop_reason"]
+        told = service.client.post("/api/models/sure/interviews", json={"known": {"age": 51}}).json()
+        path = f"/interviews/{told['id']}"
+        while not told["done"]:
+            told = service.client.post(f"/api{path}/unknown").json()
+        assert "the certified stopping rule was not used: 'age' was known beforehand" in told["stop_reason"]
+        for address in (path, f"{path}/summary"):
+            assert told["stop_reason"] in html.unescape(service.client.get(address).text)
+        stateless = {"answers": {}, "known": {"age": 51}, "stopping": {}}
+        assert not service.next(stateless, "sure").json()["done"]
+        assert {line["event"] for line in map(json.loads, service.log.getvalue().splitlines())} == {"request"}

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from askless.core import MaxFeatures, Policy, Predictor, State, rollout
+from askless.exceptions import ParameterError
 from askless.theory import GaussianProblem, gaussian_chain, gaussian_suppressor
+from tests.coded import raises
 
 ALL = [gaussian_chain, gaussian_suppressor]
 
@@ -144,11 +146,11 @@ def test_completions_have_the_conditional_moments():
 
 
 def test_wrong_input_is_named():
-    with pytest.raises(ValueError, match="3 variables, but the mean has shape"):
+    with raises(ParameterError, "wrong_shape", name="mean", shape=(2,), expected=(3,)):
         GaussianProblem("short", {"a": 1, "b": 1}, np.zeros(2), np.eye(2))
-    with pytest.raises(ValueError, match="not positive definite"):
+    with raises(ParameterError, "out_of_range", name="covariance"):
         GaussianProblem("flat", {"a": 1}, np.zeros(2), np.ones((2, 2)) - 1e-3)
-    with pytest.raises(ValueError, match="not symmetric"):
+    with raises(ParameterError, "invalid_choice", name="covariance"):
         GaussianProblem("skew", {"a": 1}, np.zeros(2), np.array([[1.0, 0.5], [0.0, 1.0]]))
-    with pytest.raises(ValueError, match="13 features are too many"):
+    with raises(ParameterError, "too_large", name="features", value=13, high=12):
         GaussianProblem("big", {f"x{i}": 1 for i in range(13)}, np.zeros(14), np.eye(14))

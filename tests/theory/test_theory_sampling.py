@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from askless.core import Policy, State
+from askless.exceptions import ParameterError
 from askless.theory import (
     DiscreteProblem,
     ExactSampler,
@@ -19,6 +20,7 @@ from askless.theory import (
     twin_sensors,
     variance_of_means,
 )
+from tests.coded import raises
 from tests.theory import theory_brute_force as brute
 
 
@@ -155,7 +157,7 @@ def test_single_precision_states_stay_so():
 
 def test_no_samples_are_refused():
     problem = noisy_tests()
-    with pytest.raises(ValueError, match="the number of samples is 0"):
+    with raises(ParameterError, "out_of_range", name="n_samples", value=0, low=1):
         estimate(problem, ExactSampler(problem), problem.state(problem.empty()), 0)
 
 

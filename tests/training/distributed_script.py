@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from askless.training.distributed import average_gradients, own_batches
 
 from askless import DynamicClassifier
 from askless.exceptions import ClusterError
 from askless.methods import Greedy
 from askless.training import Checkpoint, progress_bar, world
-from askless.training.distributed import average_gradients, own_batches
 
 
 def table(rows=600):

@@ -5,11 +5,13 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from askless.nn import Dropout, conv_predictor
 
 from askless.core import Cases, Grid, Schema
-from askless.nn import Dropout, conv_predictor
+from askless.exceptions import ParameterError
 from askless.training import Chains, Problem, SubsetLearner, full_sets
 from askless.training.augment import UPRIGHT, crops, late_tilts, tilts, views_for
+from tests.coded import raises
 
 GRID = Grid(height=8, width=16, channels=2, patch_size=4)
 
@@ -154,6 +156,6 @@ def test_predictors_see_another_view_each_time():
 
 
 def test_missing_pixels_are_refused():
-    with pytest.raises(ValueError, match="augment is 'crops', which needs images without missing pixels"):
+    with raises(ParameterError, "not_supported", name="augment", value="crops"):
         views_for(GRID, "crops", complete=False)
     assert views_for(GRID, "none", complete=False) is None

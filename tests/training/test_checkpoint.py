@@ -3,9 +3,13 @@
 import pytest
 import torch
 
+from askless import DynamicClassifier
+from askless.checks import example_table
 from askless.exceptions import CheckpointError
+from askless.methods import FixedOrder
 from askless.training import Checkpoint, finished
 from askless.training.checkpoint import Snapshot
+from tests.coded import raises
 
 
 def stage(tensor, calls):
@@ -71,7 +75,7 @@ def test_without_a_checkpoint_a_stage_is_computed(tmp_path):
 def test_stages_of_another_fit_are_refused(tmp_path):
     file = tmp_path / "fit.part"
     Checkpoint(file, "one").stage("ranking", stage(torch.ones(1), []))
-    with pytest.raises(CheckpointError, match="other data or settings"):
+    with raises(CheckpointError, "other_fit", path=str(file)):
         Checkpoint(file, "two").stage("ranking", stage(torch.ones(1), []))
 
 
@@ -100,3 +104,44 @@ def test_a_large_file_is_written_once_a_minute(tmp_path, monkeypatch):
     assert Checkpoint(checkpoint.path, "me").load() is None
     clock[0] += 1.0
     assert written(5, large) == 5
+
+
+@pytest.mark.parametrize("content", [b"age,sex,y\n51,f,1\n", b"", b"\x00" * 64, b"\xff" * 64])
+def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path, content):
+    file = tmp_path / "data.csv"
+    file.write_bytes(content)
+    beside = tmp_path / ".data.csv.backup.part"
+    beside.write_bytes(b"somebody else's")
+    for use in (lambda c: c.begun(), lambda c: c.load(), lambda c: c.stage("ranking", stage(torch.ones(1), []))):
+        with raises(CheckpointError, "wrong_file", path=str(file)) as caught:
+            use(Checkpoint(file, "me"))
+    assert "delete" not in str(caught.value)
+    assert file.read_bytes() == content
+    assert beside.exists()
+
+
+def test_a_model_file_or_a_folder_is_no_checkpoint(tmp_path):
+    from safetensors.torch import save_file
+
+    save_file({"weight": torch.ones(2)}, tmp_path / "other.safetensors", {"format": "pt"})
+    for path in (tmp_path / "other.safetensors", tmp_path):
+        with raises(CheckpointError, "wrong_file", path=str(path)):
+            Checkpoint(path, "me").begun()
+
+
+def test_a_damaged_checkpoint_is_told_from_other_files(tmp_path):
+    file = tmp_path / "fit.part"
+    Checkpoint(file, "me").stage("ranking", stage(torch.ones(1000), []))
+    file.write_bytes(file.read_bytes()[:-1000])
+    with raises(CheckpointError, "damaged_file", path=str(file)):
+        Checkpoint(file, "me").begun()
+
+
+def test_a_fit_does_not_touch_the_table_that_was_named_as_its_checkpoint(tmp_path):
+    X, y = example_table("classification")
+    file = tmp_path / "data.csv"
+    X.to_csv(file)
+    before = file.read_bytes()
+    with raises(CheckpointError, "wrong_file", path=str(file)):
+        DynamicClassifier(2, FixedOrder(epochs=1, hidden=(4,))).fit(X, y, checkpoint=file)
+    assert file.read_bytes() == before

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from askless.training.distributed import average_gradients, own_batches, same_everywhere
 
 import askless
 from askless.exceptions import CheckpointError
 from askless.training import Checkpoint, world
-from askless.training.distributed import average_gradients, own_batches, same_everywhere
+from tests.coded import raises
 from tests.training.distributed_script import model, table
 
 SCRIPT = Path(__file__).with_name("distributed_script.py")
@@ -88,7 +89,7 @@ def test_a_killed_fit_goes_on_everywhere_from_the_first_ones_checkpoint(two):
 
 def test_a_checkpoint_of_two_processes_is_not_for_one(two):
     X, y = table()
-    with pytest.raises(CheckpointError, match="other data or settings"):
+    with raises(CheckpointError, "other_fit", path=str(two[0] / "fit.part")):
         model().fit(X, y, checkpoint=two[0] / "fit.part")
 
 

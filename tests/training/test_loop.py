@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from askless.exceptions import CheckpointError
-from askless.training import Checkpoint, Phase, enough_epochs, train
+from askless.exceptions import CheckpointError, TrainingError
+from askless.training import Checkpoint, Phase, Progress, enough_epochs, train
 from askless.training.loop import _Average
-from askless.training import Progress
+from tests.coded import raises
 
 
 class Line:
@@ -188,10 +188,10 @@ def test_an_interrupted_run_ends_with_the_same_bits(at, tmp_path):
 def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
     file = tmp_path / "part"
     run([Phase("fit", Line(), 1, lr=0.1)], Checkpoint(file, "one"))
-    with pytest.raises(CheckpointError, match="other data or settings"):
+    with raises(CheckpointError, "other_fit", path=str(file)):
         run([Phase("fit", Line(), 1, lr=0.1)], Checkpoint(file, "two"))
-    file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(CheckpointError, match="not a readable checkpoint"):
+    file.write_bytes(file.read_bytes()[:-100])
+    with raises(CheckpointError, "damaged_file", path=str(file)):
         run([Phase("fit", Line(), 1, lr=0.1)], Checkpoint(file, "one"))
 
 
@@ -212,3 +212,22 @@ def test_the_average_follows_the_statistics_of_batches():
     assert float(average.module.running_mean) == pytest.approx(0.1)
     assert float(average.module.running_var) == pytest.approx(1.2)
     assert int(average.module.num_batches_tracked) == 7
+
+
+def test_a_training_loss_that_is_not_finite_ends_the_fit():
+    class Bursting(Line):
+        def gradients(self, batch, temperature):
+            loss = super().gradients(batch, temperature)
+            return loss * math.nan if len(self.seen) > 4 else loss  # in the third epoch
+
+    with raises(TrainingError, "diverged", phase="fit", epoch=3) as caught:
+        run([Phase("fit", Bursting(), 10, lr=0.01)])
+    assert "epoch 3" in str(caught.value)
+    assert "lower the learning rate" in str(caught.value)
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_validation_losses_that_are_never_finite_end_the_fit(loss):
+    with raises(TrainingError, "diverged", phase="fit", epoch=3):
+        run([Phase("fit", Line([loss] * 3), 3, lr=0.01)])
+    run([Phase("fit", Line([loss, 0.5, loss]), 3, lr=0.01)])  # the weights of the second epoch are returned

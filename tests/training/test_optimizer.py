@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-
 from askless.nn.products import sixteen_bits
+
 from askless.training.optimizer import KERNEL_RATE, MOMENTUM, ROUNDS, SHARPEN, AdamW, Muon, Optimizer, orthogonal
 
 SHAPES = [(7,), (4, 3), (4, 3, 3, 3), (6, 2, 1, 1), (1, 5, 1, 1)]

@@ -1,4 +1,4 @@
-"""One thread for a small fit, torch's own for a large one, also where several fits run at once."""
+"""One thread for a fit, or as many as are wanted, also where several fits run at once."""
 
 import threading
 from dataclasses import replace
@@ -9,8 +9,10 @@ import torch
 from threadpoolctl import threadpool_info
 
 from askless import DynamicClassifier
+from askless.exceptions import ParameterError
 from askless.methods import Greedy, Random, Value
 from askless.training import one_thread
+from tests.coded import raises
 
 
 def blas_threads():
@@ -68,33 +70,35 @@ def threads_of_epochs(monkeypatch):
     return seen
 
 
-def fitted(method, columns):
+def fitted(method, columns, n_threads=1):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, columns)).astype(np.float32)
-    return DynamicClassifier(3, method=method, random_state=0).fit(x, (x[:, 0] > 0).astype(int)).rollout(x)
+    model = DynamicClassifier(3, method=method, random_state=0, n_threads=n_threads)
+    return model.fit(x, (x[:, 0] > 0).astype(int)).rollout(x)
 
 
 @pytest.mark.parametrize("method", [Greedy(pretrain_epochs=1, epochs=2), Value(epochs=2), Random(epochs=2)])
-def test_large_networks_are_trained_by_all_threads_to_the_same_bits(method, threads_of_epochs):
+def test_any_number_of_threads_trains_to_the_same_bits(method, threads_of_epochs):
     large = replace(method, hidden=(512, 512), batch_size=512)
     trajectories = []
     before = torch.get_num_threads()
     try:
-        for threads in (1, 2):
-            torch.set_num_threads(threads)
-            trajectories.append(fitted(large, columns=400))
-            assert threads_of_epochs == {(threads, 1)}
-            assert torch.get_num_threads() == threads
+        torch.set_num_threads(2)
+        for n_threads, used in ((1, 1), (2, 2), (None, 2)):
+            trajectories.append(fitted(large, columns=400, n_threads=n_threads))
+            assert threads_of_epochs == {(used, 1)}
+            assert torch.get_num_threads() == 2
             threads_of_epochs.clear()
     finally:
         torch.set_num_threads(before)
-    one, two = trajectories
-    np.testing.assert_array_equal(one.order, two.order)
-    np.testing.assert_array_equal(one.predictions, two.predictions)
+    one, *others = trajectories
+    for other in others:
+        np.testing.assert_array_equal(one.order, other.order)
+        np.testing.assert_array_equal(one.predictions, other.predictions)
 
 
 @pytest.mark.parametrize("method", [Greedy(pretrain_epochs=1, epochs=2), Value(epochs=2), Random(epochs=2)])
-def test_small_networks_are_trained_by_one_thread(method, threads_of_epochs):
+def test_one_thread_is_the_default(method, threads_of_epochs):
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
@@ -102,3 +106,9 @@ def test_small_networks_are_trained_by_one_thread(method, threads_of_epochs):
     finally:
         torch.set_num_threads(before)
     assert threads_of_epochs == {(1, 1)}
+
+
+@pytest.mark.parametrize(("n_threads", "code"), [(0, "out_of_range"), (1.5, "wrong_type"), ("all", "wrong_type")])
+def test_numbers_of_threads_that_make_no_sense(n_threads, code):
+    with raises(ParameterError, code, name="n_threads", value=n_threads):
+        fitted(Random(epochs=1), columns=4, n_threads=n_threads)

@@ -46,7 +46,7 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
     if reference is None:
         raise ParameterError(
             "not_supported",
-            "batches are chosen with answers from stored rows, and this model has none",
+            "batches are chosen with answers from stored rows, and this model has none; see `reference_rows`",
             name="batch",
         )
     allowed &= ~reference.repeats(progress.state.known, schema)

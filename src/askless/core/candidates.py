@@ -21,8 +21,8 @@ class Candidate:
     """A feature that could be asked next."""
 
     name: str
-    score: float  # what the choice went by; with prices, information for each unit of money
-    information: float | None  # nats, or a drop of the squared error; None where the method does not say
+    score: float  # the highest is asked first; with costs, information per unit of cost; see Interview.fixed_order
+    information: float | None  # nats, or the expected drop of the squared error; None if scores are no information
     price: float
 
 

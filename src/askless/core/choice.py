@@ -61,8 +61,7 @@ def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[np.ndar
             if stops.shape != fired.shape:
                 raise ParameterError(
                     "wrong_shape",
-                    f"{rule!r}: `stops` must return one boolean for each case, an array of shape {fired.shape}, not "
-                    f"{stops.shape}",
+                    f"{rule!r}: `stops` must return a boolean for each case, shape {fired.shape}, not {stops.shape}",
                     name="stops",
                     shape=stops.shape,
                     expected=fired.shape,

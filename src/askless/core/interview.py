@@ -78,6 +78,11 @@ class Interview:
         return self.leading(None)
 
     @property
+    def fixed_order(self) -> bool:
+        """Whether the answers do not change the order of the questions: scores then mean nothing but that order."""
+        return bool(getattr(self._policy, "fixed_order", False))
+
+    @property
     def postponed(self) -> tuple[str, ...]:
         """What was postponed and has not been asked since, the longest postponed first."""
         return tuple(self._schema.names[i] for i in self._now.postponed)

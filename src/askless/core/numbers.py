@@ -8,7 +8,7 @@ import numpy as np
 
 from askless.exceptions import ParameterError
 
-__all__ = ["Limits", "checked_number", "is_whole", "limits_text", "within"]
+__all__ = ["Limits", "checked_number", "is_whole", "limits_text", "plausible_limits", "within"]
 
 Limits = tuple[float | None, float | None]
 """The lowest and the highest number that is accepted; None for no limit."""
@@ -50,6 +50,18 @@ def within(number: float, limits: Limits) -> bool:
     """
     low, high = limits
     return (low is None or number >= low) and (high is None or number <= high)
+
+
+def plausible_limits(low: float, high: float) -> tuple[float, float]:
+    """Limits for numbers of which training has seen `low` to `high`: that range and its width on either side.
+
+    Where training has seen no negative number, none is plausible.
+
+    >>> plausible_limits(20.0, 90.0)
+    (0.0, 160.0)
+    """
+    width = (high - low) or max(abs(low), 1.0)
+    return max(low - width, 0.0) if low >= 0.0 else low - width, high + width
 
 
 def limits_text(limits: Limits) -> str:

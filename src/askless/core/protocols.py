@@ -19,7 +19,8 @@ Task = Literal["classification", "regression"]
 class Policy(Protocol):
     """Scores what could be asked next. It never selects, forbids, pays or stops: the roll-out does.
 
-    Scores of features that were asked already or cannot be asked are ignored.
+    Scores of features that were asked already or cannot be asked are ignored. One whose scores are the same in every
+    state may say `fixed_order = True`.
 
     >>> import numpy as np
     >>> from askless.core import Cases, MaxFeatures, Schema, rollout
@@ -69,6 +70,4 @@ def refuse_truth(policy: object) -> None:
     """Raise an error if the policy looks at the truth."""
     if getattr(policy, "needs_truth", False):
         name = type(policy).__name__
-        raise TruthError(
-            "needs_truth", f"{name} looks at the true values; it is a control for experiments only", name=name
-        )
+        raise TruthError("needs_truth", f"{name} looks at the truth; it is a control for experiments only", name=name)

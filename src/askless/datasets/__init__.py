@@ -1,4 +1,4 @@
-"""Data sets by name: `load_dataset("triage")`. What is not on this machine is downloaded once, into the data home."""
+"""Data sets by name: `load_dataset("triage")`. Data sets are downloaded on first use into the data home."""
 
 from askless.datasets.base import Dataset, Info
 from askless.datasets.home import DatasetDamaged, DatasetNotFound, data_home

@@ -1,4 +1,4 @@
-"""What a data set is, and the two ways to come by one: a recorded table, or a generator of known truth."""
+"""Data sets: recorded tables, and generators whose true distribution is known."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Seed: TypeAlias = int | np.random.Generator | None
 
 @dataclass(frozen=True, kw_only=True)
 class Info:
-    """What is known of a data set before it is loaded.
+    """Metadata of a data set, available without loading it.
 
-    `features` counts what can be asked (a group is one), `columns` counts the table's. For a generator, `rows`
-    is how many it draws unless told otherwise. `costs` are the prices of a question on its own. Where some are
-    done together (one sample of blood), `panels` names them, and `discounted_costs` is what a question costs once
-    another one of its panel was asked; `Dataset.cost_model` puts them together.
+    `features` counts what can be asked (a group is one feature), `columns` counts the columns of the table. For a
+    generator, `rows` is the default number of rows. `costs` are the costs of single features. Features of one panel
+    are measured together, such as in one sample of blood: once one of them was asked, each other one costs its
+    `discounted_costs`. `Dataset.cost_model` combines costs and panels.
     """
 
     name: str
@@ -42,20 +42,20 @@ class Info:
     columns: int
     source: str
     licence: str
-    classes: tuple[object, ...] = ()  # sorted; none for a regression
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by feature: its columns
-    costs: Mapping[str, float] = field(default_factory=dict)  # by feature; empty where every question costs the same
-    panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by panel: its features
+    classes: tuple[object, ...] = ()  # sorted; empty for a regression
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the columns of each group
+    costs: Mapping[str, float] = field(default_factory=dict)  # by feature; empty if all features cost the same
+    panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the features of each panel
     discounted_costs: Mapping[str, float] = field(default_factory=dict)  # by feature; empty without panels
-    image_shape: tuple[int, ...] | None = None  # (height, width[, channels]) where the columns are pixels, row by row
-    patch_size: int = 1  # of images: the side, in pixels, of the squares that are asked for
-    options: tuple[str, ...] = ()  # what `load_dataset` takes beside the name
-    files: tuple[str, ...] = ()  # below the data home, any one will do; none where nothing has to be fetched
-    downloadable: bool = False  # whether `load_dataset` can fetch it
+    image_shape: tuple[int, ...] | None = None  # (height, width[, channels]) if the columns are pixels, row by row
+    patch_size: int = 1  # of images: the side of the squares that are features, in pixels
+    options: tuple[str, ...] = ()  # keyword arguments of `load_dataset`
+    files: tuple[str, ...] = ()  # below the data home; one of them is enough; empty if no download is needed
+    downloadable: bool = False  # whether `load_dataset` can download it
 
     @property
     def features(self) -> int:
-        """How many features can be asked for."""
+        """The number of features; a group counts as one."""
         return self.columns - sum(len(columns) - 1 for columns in self.groups.values())
 
     @property
@@ -71,21 +71,21 @@ class Info:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A table of cases and what is to be predicted of each."""
+    """A table of cases and its target."""
 
     frame: pd.DataFrame  # the features only
     target: pd.Series
     info: Info
-    relevant: np.ndarray | None = None  # (n, features) bool: what each label depends on, where that is known
+    relevant: np.ndarray | None = None  # (n, features) bool: which features each label depends on, if known
 
     @property
     def name(self) -> str:
-        """The name it was loaded by."""
+        """The name for `load_dataset`."""
         return self.info.name
 
     @property
     def description(self) -> str:
-        """What the table is about, with the units of its numbers."""
+        """A description, with the units of the numbers."""
         return self.info.description
 
     @property
@@ -95,40 +95,45 @@ class Dataset:
 
     @property
     def groups(self) -> dict[str, list[str]]:
-        """The features that are several columns, as the estimators take them; a copy."""
+        """The columns of each group, as the estimators take them; a copy."""
         return {name: list(columns) for name, columns in self.info.groups.items()}
 
     @property
     def costs(self) -> dict[str, float]:
-        """The price of each feature, as the estimators take it; empty where all cost the same; a copy."""
+        """The cost of each feature, as the estimators take it; empty if all cost the same; a copy."""
         return dict(self.info.costs)
 
     @property
     def panels(self) -> dict[str, dict[str, float]]:
-        """By panel, what each of its features costs once another one of them was asked; empty without panels."""
+        """The discounted costs of each panel's features, used once another feature of the panel was asked."""
         info = self.info
         return {panel: {name: info.discounted_costs[name] for name in names} for panel, names in info.panels.items()}
 
     @property
     def cost_model(self) -> dict[str, float] | Panels | None:
-        """The prices as the estimators take them, panels and all; None where every question costs the same."""
+        """The costs with panels, as the estimators take them; None if all features cost the same."""
         return Panels(self.info.costs, self.panels) if self.panels else self.costs or None
 
     @property
     def images(self) -> np.ndarray:
-        """(n, height, width[, channels]) the frame as the images that it holds, which estimators take as well."""
+        """(n, height, width[, channels]) the frame as images, which estimators take as well."""
         if self.info.image_shape is None:
-            raise ParameterError(f"the data set {self.name!r} holds no images; use its frame")
+            raise ParameterError(
+                "not_supported",
+                f"the data set {self.name!r} has no images; use its frame",
+                name="images",
+                value=self.name,
+            )
         return self.frame.to_numpy().reshape(-1, *self.info.image_shape)
 
     @property
     def source(self) -> str:
-        """Where the data comes from."""
+        """The source of the data."""
         return self.info.source
 
     @property
     def licence(self) -> str:
-        """Under which terms it can be used."""
+        """The licence of the data."""
         return self.info.licence
 
     def __repr__(self) -> str:
@@ -138,14 +143,14 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A data set of fixed rows. `read` gives a `Dataset` of its own where an option changes what is known of it."""
+    """A data set of fixed rows. `read` returns a `Dataset` if an option changes the metadata."""
 
     info: Info
     read: Callable[..., Table | Dataset]
-    fetch: Callable[[], None] | None = None  # brings the files into the data home
+    fetch: Callable[[], None] | None = None  # downloads the files into the data home
 
     def load(self, *, download: bool = True, **options: Any) -> Dataset:
-        """The whole table, downloaded first if it is not there."""
+        """Load the whole table. Download it first if necessary."""
         try:
             return self._loaded(options)
         except DatasetNotFound as absent:
@@ -154,7 +159,10 @@ class Recorded:
             try:
                 self.fetch()
             except DownloadFailed as failed:
-                raise DatasetNotFound(f"{absent}. Downloading it failed: {failed}") from failed
+                message = f"{absent}. The download failed: {failed}"
+                raise DatasetNotFound(
+                    "download_failed", message, **absent.fields, url=failed.fields["url"]
+                ) from failed
         return self._loaded(options)
 
     def _loaded(self, options: Mapping[str, Any]) -> Dataset:
@@ -164,17 +172,19 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Generated:
-    """A data set that is drawn: as many rows as wanted, the same for the same seed."""
+    """A data set that is generated: any number of rows, the same for the same seed."""
 
     info: Info
     draw: Callable[[int, np.random.Generator], Table]
-    relevant: Callable[[pd.DataFrame], np.ndarray] | None = None  # what the label of each row depends on
+    relevant: Callable[[pd.DataFrame], np.ndarray] | None = None  # the features that the label of each row depends on
 
     def load(self, n: int | None = None, random_state: Seed = 0) -> Dataset:
-        """`n` fresh rows, `info.rows` unless told."""
+        """Draw `n` rows; `info.rows` by default."""
         rows = self.info.rows if n is None else n
         if not is_whole(rows) or rows < 1:
-            raise ParameterError(f"the number of rows is {n!r}; it must be an integer of at least 1")
+            raise ParameterError(
+                "out_of_range", f"n must be an integer of at least 1, not {n!r}", name="n", value=n, low=1
+            )
         frame, target = self.draw(int(rows), np.random.default_rng(random_state))
         relevant = None if self.relevant is None else self.relevant(frame)
         return Dataset(frame, target, replace(self.info, rows=int(rows)), relevant)

@@ -1,10 +1,11 @@
-"""Fetching from public sources. Nothing enters the data home before it was checked, and then in one step."""
+"""Downloads from public sources. Only checked content is written to the data home, and in one step."""
 
 from __future__ import annotations
 
 import http.client
 import io
 import logging
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,18 +25,18 @@ __all__ = ["DownloadFailed", "fetched", "openml_table", "store", "store_arrays"]
 
 TIMEOUT = 60  # seconds without a byte
 BLOCK = 1 << 18  # bytes
-AGENT = {"User-Agent": f"askless/{__version__}"}  # some servers turn Python's own away
+AGENT = {"User-Agent": f"askless/{__version__}"}  # some servers refuse Python's default
 
 log = logging.getLogger(__name__)
 
 
 class DownloadFailed(AsklessError):
-    """The source did not answer, or not with what was asked for."""
+    """The server did not respond, or its response is incomplete."""
 
 
 def fetched(url: str) -> bytes:
-    """What lies at a web address."""
-    with _telling(f"downloading {url}") as advance:
+    """The content at a URL."""
+    with _progress(f"downloading {url}") as advance:
         try:
             with open_url(url) as answer:
                 length = answer.headers.get("Content-Length")
@@ -44,53 +45,57 @@ def fetched(url: str) -> bytes:
                     blocks.append(block)
                     advance(len(block), int(length) if length else None)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise DownloadFailed(f"{url}: {error}") from error
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()  # it holds the connection
+            raise DownloadFailed("download_failed", f"{url}: {error}", url=url) from error
     content = b"".join(blocks)
     if length and len(content) != int(length):
-        raise DownloadFailed(f"{url}: the connection ended after {len(content)} of {length} bytes")
+        message = f"{url}: the connection ended after {len(content)} of {length} bytes"
+        raise DownloadFailed("download_failed", message, url=url, value=len(content), expected=int(length))
     return content
 
 
 def openml_table(data_id: int) -> tuple[pd.DataFrame, pd.Series]:
-    """The features and the target of a data set on OpenML; its client checks the sum that OpenML gives."""
-    with _telling(f"downloading OpenML {data_id}"):
+    """The features and the target of a data set on OpenML. The client checks OpenML's checksum."""
+    with _progress(f"downloading OpenML {data_id}"):
         try:
             bunch = open_openml(data_id)
         except (OSError, http.client.HTTPException, ValueError) as error:  # an OpenMLError is a ValueError
-            raise DownloadFailed(f"OpenML {data_id}: {error}") from error
+            raise DownloadFailed("download_failed", f"OpenML {data_id}: {error}", url=f"OpenML {data_id}") from error
     if bunch.target is None:
-        raise DownloadFailed(f"OpenML {data_id}: it no longer says which column is the target")
+        message = f"OpenML {data_id}: OpenML does not name a target column"
+        raise DownloadFailed("download_failed", message, url=f"OpenML {data_id}")
     return bunch.data, bunch.target
 
 
 def open_url(url: str) -> Any:
-    """The answer of a server, as a file."""
+    """The response of a server, as a file."""
     return urllib.request.urlopen(urllib.request.Request(url, headers=AGENT), timeout=TIMEOUT)
 
 
 def open_openml(data_id: int) -> Any:
-    """What scikit-learn's client makes of it; it keeps no copy, since the data home will."""
+    """The data set as scikit-learn's client returns it, without the client's own cache."""
     from sklearn.datasets import fetch_openml
 
     return fetch_openml(data_id=data_id, as_frame=True, parser="pandas", cache=False)
 
 
 def store(path: Path, content: bytes) -> None:
-    """Put a file into the data home."""
+    """Write a file to the data home."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, content)
 
 
 def store_arrays(path: Path, **arrays: np.ndarray) -> None:
-    """Put arrays into the data home, as an .npz file."""
+    """Write arrays to the data home, as an .npz file."""
     buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # its stubs think of a keyword of its own
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # the stubs expect the keyword allow_pickle
     store(path, buffer.getvalue())
 
 
 @contextmanager
-def _telling(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """A line on standard error that counts bytes, in a terminal; else an entry of the log."""
+def _progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show progress on standard error if it is a terminal, and write a line to the log."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -1,4 +1,4 @@
-"""Where data sets that do not come with askless lie, and what is wrong when they do not."""
+"""The data home, which is the folder of downloaded data sets, and errors about its files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["DatasetDamaged", "DatasetNotFound", "absent", "data_home", "first_pr
 
 
 class DatasetNotFound(AsklessError, FileNotFoundError):
-    """A data set's file is not in the data home; the message says where to get it and where to put it."""
+    """A file of a data set is not in the data home. The message says where to get it and where to put it."""
 
 
 class DatasetDamaged(AsklessError):
-    """A data set's file does not hold what it should."""
+    """The content of a data set's file is not as expected."""
 
 
 def data_home() -> Path:
@@ -32,30 +32,38 @@ def _user_data() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support"
     named = Path(os.environ.get("XDG_DATA_HOME", ""))
-    return named if named.is_absolute() else Path.home() / ".local" / "share"  # the XDG rule: ignore relative paths
+    return named if named.is_absolute() else Path.home() / ".local" / "share"  # XDG ignores relative paths
 
 
 def first_present(*files: str) -> Path | None:
-    """The first of these files, named below the data home, that is there."""
+    """The path of the first of these files that exists; None if there is none. Names are below the data home."""
     paths = (data_home() / file for file in files)
     return next((path for path in paths if path.is_file()), None)
 
 
 def absent(name: str, what: str, file: str) -> DatasetNotFound:
-    """The error for a data set that is not there: `what` to fetch from where, and the `file` to put it at."""
+    """The error for a missing data set: `what` says what to get and ends before the place for the `file`."""
+    path = data_home() / file
     return DatasetNotFound(
-        f"the data set {name!r} is not in the data home {data_home()}. {what} at {data_home() / file}; another data "
-        "home can be named by the environment variable ASKLESS_DATA"
+        "file_not_found",
+        f"the data set {name!r} is not in the data home {data_home()}. {what} at {path}; the environment variable "
+        "ASKLESS_DATA sets another data home",
+        name=name,
+        path=str(path),
     )
 
 
 def read_checked(path: Path, sha256: str) -> bytes:
-    """The file's bytes, once their SHA-256 is the expected one."""
+    """The content of a file, checked by its SHA-256."""
     content = path.read_bytes()
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise DatasetDamaged(
+            "damaged_file",
             f"{path} is damaged or another version: its SHA-256 is {found}, not {sha256}; "
-            "delete it and fetch it again"
+            "delete it and download it again",
+            path=str(path),
+            value=found,
+            expected=sha256,
         )
     return content

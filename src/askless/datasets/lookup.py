@@ -7,13 +7,13 @@ from typing import Any
 from askless.datasets import sets
 from askless.datasets.base import Dataset, Entry, Info, Recorded
 from askless.exceptions import ParameterError
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 
 __all__ = ["describe", "list_datasets", "load_dataset"]
 
 
 def list_datasets() -> list[str]:
-    """The names that `load_dataset` knows, sorted.
+    """The names of all data sets, sorted.
 
     >>> "triage" in list_datasets()
     True
@@ -22,10 +22,10 @@ def list_datasets() -> list[str]:
 
 
 def load_dataset(name: str, *, download: bool = True, **options: Any) -> Dataset:
-    """The data set called `name`. Generators take `n`, the number of rows, and `random_state`.
+    """Load a data set by name. Generators take `n`, the number of rows, and `random_state`.
 
-    What is not in the data home (`askless.datasets.data_home()`) is downloaded into it from its public source, unless
-    `download=False`; what cannot be had raises `DatasetNotFound`, which says what to fetch by hand.
+    If its files are not in the data home (`askless.datasets.data_home()`), they are downloaded from their public
+    source, unless `download=False`. If that is not possible, `DatasetNotFound` says what to download by hand.
 
     >>> data = load_dataset("triage", n=500, random_state=1)
     >>> data
@@ -36,13 +36,19 @@ def load_dataset(name: str, *, download: bool = True, **options: Any) -> Dataset
     entry = _entry(name)
     unknown = [option for option in options if option not in entry.info.options]
     if unknown:
-        takes = " and ".join(entry.info.options) or "no options: it is a fixed table"
-        raise ParameterError(f"the data set {name!r} has no option {unknown[0]!r}; it takes {takes}")
+        takes = " and ".join(entry.info.options) or "no options"
+        raise ParameterError(
+            "unknown_name",
+            f"the data set {name!r} has no option {unknown[0]!r}; it takes {takes}",
+            name=unknown[0],
+            choices=list(entry.info.options),
+            nearest=nearest(unknown[0], entry.info.options),
+        )
     return entry.load(download=download, **options) if isinstance(entry, Recorded) else entry.load(**options)
 
 
 def describe(name: str) -> Info:
-    """What is known of the data set without loading it.
+    """The metadata of a data set, without loading it.
 
     >>> info = describe("wine")
     >>> info.rows, info.features, info.task, info.without_download
@@ -54,6 +60,12 @@ def describe(name: str) -> Info:
 def _entry(name: str) -> Entry:
     if name not in sets.__all__:
         hint = did_you_mean(name, sets.__all__)
-        raise ParameterError(f"there is no data set {name!r}{hint}; there are {listed(list_datasets(), most=99)}")
+        raise ParameterError(
+            "unknown_name",
+            f"there is no data set {name!r}{hint}; there are {listed(list_datasets(), most=99)}",
+            name=name,
+            choices=list_datasets(),
+            nearest=nearest(name, sets.__all__),
+        )
     entry: Entry = getattr(sets, name)
     return entry

@@ -1,4 +1,4 @@
-"""Images as frames: the names of their columns, and the squares that can be asked instead of single pixels."""
+"""Images as frames: the names of the columns, and square patches as features."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPTIONS = ("patch_size", "pixels")
 
 
 def pixel_names(shape: tuple[int, ...], channels: Sequence[str] = ()) -> list[str]:
-    """The columns of images (height, width[, channels]), row by row, the channels of a pixel side by side.
+    """The column names of images (height, width[, channels]): row by row, the channels of a pixel together.
 
     >>> pixel_names((1, 2)), pixel_names((1, 1, 2), ("red", "blue"))
     (['row 1, column 1', 'row 1, column 2'], ['row 1, column 1, red', 'row 1, column 1, blue'])
@@ -32,10 +32,16 @@ def pixel_names(shape: tuple[int, ...], channels: Sequence[str] = ()) -> list[st
 
 
 def pixel_groups(shape: tuple[int, ...], side: int, channels: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
-    """The columns of each square of so many pixels a side, by name; empty where each would be one column."""
+    """The columns of each square with a side of this many pixels; empty if each would be one column."""
     height, width = shape[:2]
     if not is_whole(side) or side < 1 or height % side or width % side:
-        raise ParameterError(f"patch_size is {side!r}; it must divide the images' {height} x {width} pixels")
+        raise ParameterError(
+            "out_of_range",
+            f"patch_size must be an integer that divides {height} x {width} pixels, not {side!r}",
+            name="patch_size",
+            value=side,
+            shape=(height, width),
+        )
     if side == 1 and not channels:
         return {}
     names = np.array(pixel_names(shape, channels)).reshape(height, width, -1)
@@ -59,10 +65,10 @@ def image_dataset(
     pixels: Sequence[int] | None = None,
     channels: Sequence[str] = (),
 ) -> Dataset:
-    """The (n, height, width[, channels]) images as a data set.
+    """A data set of (n, height, width[, channels]) images.
 
-    `patch_size` makes squares of so many pixels a side one feature each. `pixels` keeps only these, counted from 0,
-    row by row; what is left is a table, no image.
+    Squares with a side of `patch_size` pixels are one feature each. `pixels` selects pixels by their position (row
+    by row, 0-based); the result is then a table without images.
     """
     import pandas as pd
 
@@ -72,7 +78,9 @@ def image_dataset(
     if pixels is None:
         return Dataset(frame, target, replace(info, groups=groups, patch_size=int(patch_size)))
     if patch_size != 1:
-        raise ParameterError("give patch_size or pixels, not both")
+        raise ParameterError(
+            "conflicting_settings", "give patch_size or pixels, not both", name="pixels", value="patch_size"
+        )
     kept = _checked_pixels(pixels, shape[0] * shape[1])
     names = np.array(pixel_names(shape, channels)).reshape(shape[0] * shape[1], -1)[kept]  # (pixels, channels)
     groups = {group: columns for group, columns in groups.items() if columns[0] in names[:, 0]}
@@ -84,7 +92,16 @@ def _checked_pixels(pixels: Sequence[int], count: int) -> list[int]:
     kept = list(pixels)
     for pixel in kept:
         if not is_whole(pixel) or not 0 <= pixel < count:
-            raise ParameterError(f"pixels has {pixel!r}; each must be an integer from 0 to {count - 1}")
-    if not kept or len(set(kept)) < len(kept):
-        raise ParameterError("pixels must name at least one pixel, and none of them twice")
+            raise ParameterError(
+                "out_of_range",
+                f"pixels must be integers from 0 to {count - 1}; {pixel!r} is not",
+                name="pixels",
+                value=pixel,
+                low=0,
+                high=count - 1,
+            )
+    if not kept:
+        raise ParameterError("required", "pixels must have at least one pixel", name="pixels", value=kept)
+    if len(set(kept)) < len(kept):
+        raise ParameterError("duplicate_name", "pixels has a pixel more than once", name="pixels", value=kept)
     return kept

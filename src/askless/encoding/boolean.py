@@ -7,18 +7,15 @@ from typing import Any, Self
 import numpy as np
 
 from askless.core.schema import Part
-from askless.encoding.cells import PLAIN, family, is_missing, number, parsed, read_cells, shown
+from askless.encoding.cells import PLAIN, family, is_missing, number, read_cells, shown
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
+from askless.encoding.words import read_boolean
 
 __all__ = ["BooleanCodec"]
 
-_WORDS = {
-    **dict.fromkeys(("true", "t", "yes", "y"), 1.0),
-    **dict.fromkeys(("false", "f", "no", "n"), -1.0),
-}
-_NUMBERS: dict[float | None, float] = {0.0: -1.0, 1.0: 1.0}
+_SIGNS: dict[float | None, float] = {0.0: -1.0, 1.0: 1.0}  # True finds 1.0, False 0.0
 
 
 class BooleanCodec(PartCodec):
@@ -68,11 +65,7 @@ def _sign(cell: Any) -> float:
     """-1, +1, or NaN where missing."""
     if is_missing(cell):
         return float("nan")
-    if family(cell) == "text":
-        text = cell.strip().casefold()
-        sign = _WORDS.get(text, _NUMBERS.get(parsed(text)))
-    else:
-        sign = _NUMBERS.get(number(cell))
+    sign = _SIGNS.get(read_boolean(cell) if family(cell) == "text" else number(cell))
     if sign is None:
         raise BadCell(f"{shown(cell)} is neither true nor false")
     return sign

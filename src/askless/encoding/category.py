@@ -136,7 +136,7 @@ class CategoryCodec(PartCodec):
             warnings.warn(
                 f"{word} is read as {shown(choice)}, the choice of {self.part.name!r} in other capitals",
                 UnseenWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         columns = [0.0] * self.width
         if code != code:
@@ -146,7 +146,7 @@ class CategoryCodec(PartCodec):
                     f"{shown(cell)} is none of the choices of {self.part.name!r}{did_you_mean(cell, choices)} and "
                     f"counts as unknown; it takes {self.accepts}",
                     UnseenWarning,
-                    stacklevel=5,
+                    stacklevel=4,
                 )
             return None
         columns[int(code)] = 1.0

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askless.encoding.errors import BadCell, CellTypeError
+from askless.encoding.words import MISSING_TEXT, UNKNOWN_WORDS
 
 __all__ = [
     "DATES",
@@ -56,14 +57,7 @@ ENOUGH = 2  # different numbers of a kind, to tell how a column is written,
 MANY = 10  # and with points, where none of them ends in a zero
 
 DATE_ADVICE = "dates, times and durations are not read; turn it into a number, such as an age in days"
-# After strip(). Words are small or in capitals, for "Na" is sodium; "None" may well be a category. Programs in C
-# write "-nan" and "-nan(ind)".
-MISSING_TEXT = frozenset(
-    {"", "?", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null"}
-    | {"NaN", "nan", "NAN", "-nan", "-NaN", "-nan(ind)"}
-)
-# What a person says in an interview for the same, in any capitals, where it is none of the choices.
-SAID_FOR_MISSING = frozenset({"unknown", "-"})
+SAID_FOR_MISSING = UNKNOWN_WORDS
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 PLAIN = frozenset({str, int, float, bool})  # types of cells that need no second look

@@ -1,4 +1,4 @@
-"""One process that runs one task, and what became of it."""
+"""One process that runs one task, and its outcome."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ THREADS = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-KEPT_MEMORY = {  # glibc keeps what a step of training frees for the next one, which needs as much: 6 % faster
+KEPT_MEMORY = {  # glibc keeps freed memory for the next training step, which needs as much: 6 % faster
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
 }
 FULL = (errno.ENOSPC, errno.EDQUOT)
-TAIL = 4000  # characters of what a process said last
+TAIL = 4000  # last characters of a process's output
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,14 @@ class Failure:
 
     error: str  # one sentence
     traceback: str
-    crashed: bool  # it died, and did not say why: worth another try
+    crashed: bool  # the process died without an error message: run it once more
     disk_full: bool = False
+    code: str | None = None  # of an error of askless
 
 
 @dataclass
 class Attempt:
-    """A running process; its output goes to files without a name, which no reader has to empty."""
+    """A running process; its output goes to temporary files."""
 
     task: Task
     lock: Lock
@@ -62,36 +63,39 @@ class Attempt:
         return self.process.poll() is not None
 
     def end(self) -> None:
-        """End the process, whatever it does: all it writes is whole or not there."""
+        """Kill the process. It writes files in one step, so none is left half written."""
         self.process.kill()
         self.process.wait()
         self.close()
 
     def close(self) -> None:
-        """Let the process's pipe and files go."""
+        """Close the pipe and the files of the process."""
         for file in (self.process.stdin, self.output, self.errors):
-            with suppress(OSError):  # what could not be sent any more
+            with suppress(OSError):  # the process did not read all input
                 if file is not None:
                     file.close()
 
     def failure(self) -> Failure:
-        """What the process said, or what became of it."""
+        """The error of the process, or how it ended."""
         said = _read(self.errors)
         if self.process.returncode == 1:
             with suppress(ValueError, KeyError, TypeError, IndexError):
-                told = json.loads(_read(self.output, None).strip().splitlines()[-1])
+                report = json.loads(_read(self.output, None).strip().splitlines()[-1])
                 where = (
-                    "" if told["kind"].endswith("Error") and told["error"] != told["kind"] else told["kind"] + ": "
+                    ""
+                    if report["kind"].endswith("Error") and report["error"] != report["kind"]
+                    else report["kind"] + ": "
                 )
-                error = " ".join(f"{where}{told['error']}".split())
-                return Failure(error, told["traceback"], crashed=False, disk_full=told["errno"] in FULL)
+                error = " ".join(f"{where}{report['error']}".split())
+                full = report["errno"] in FULL
+                return Failure(error, report["traceback"], crashed=False, disk_full=full, code=report.get("code"))
         return Failure(_death(self.process.returncode), said, crashed=True)
 
 
 def start_attempt(
     task: Task, folder: Path, lock: Lock, number: int, threads: int, command: Sequence[str] = WORKER
 ) -> Attempt:
-    """Start a process for the task. It is out of reach of the terminal's Ctrl-C: the runner ends it."""
+    """Start a process for the task. Ctrl-C in the terminal does not reach it; the runner ends it."""
     output, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed with the attempt
     process = subprocess.Popen(
         [*command, str(folder)],
@@ -102,7 +106,7 @@ def start_attempt(
         start_new_session=True,
     )
     attempt = Attempt(task, lock, number, process, output, errors)
-    with suppress(BrokenPipeError):  # it died at once, which is noticed later
+    with suppress(BrokenPipeError):  # it died at once; the runner notices later
         assert process.stdin is not None
         process.stdin.write(json.dumps(task.to_json()).encode() + b"\n")
         process.stdin.flush()
@@ -122,5 +126,5 @@ def _death(code: int) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    hint = " (perhaps the memory was full: try fewer --workers)" if name == "SIGKILL" else ""
-    return f"the process was ended by {name}{hint}"
+    hint = " (possibly out of memory: try fewer --workers)" if name == "SIGKILL" else ""
+    return f"the process was killed by {name}{hint}"

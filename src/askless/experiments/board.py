@@ -1,4 +1,4 @@
-"""Where an experiment stands: which tasks wait, run, are done or have failed, and how long the rest will take."""
+"""The state of an experiment: which tasks wait, run, are done or have failed, and the time left."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Board:
     tasks: Sequence[Task]
     workers: int
     status: dict[str, Status] = field(default_factory=dict)  # by key
-    since: dict[str, float] = field(default_factory=dict)  # when a running task began
-    seconds: dict[str, float] = field(default_factory=dict)  # how long a task took that is done
-    failures: dict[str, str] = field(default_factory=dict)  # why a task has failed
+    since: dict[str, float] = field(default_factory=dict)  # start times of running tasks
+    seconds: dict[str, float] = field(default_factory=dict)  # durations of finished tasks
+    failures: dict[str, str] = field(default_factory=dict)  # error messages of failed tasks
 
     def __post_init__(self) -> None:
         self.status = {task.key: "waiting" for task in self.tasks}
 
     def set(self, task: Task, status: Status) -> None:
-        """Note where a task stands."""
+        """Set the status of a task."""
         if status == "running":
             self.since[task.key] = time.monotonic()
         self.status[task.key] = status
 
     def done(self, task: Task, result: dict[str, Any]) -> None:
-        """Note that a task is done, and what it took."""
+        """Set a task to done, with its duration."""
         measured = result["measured"]
         if not measured.get("resumed"):
             known = float(measured["fit_seconds"]) + float(measured["rollout_seconds"])
@@ -45,20 +45,20 @@ class Board:
         self.status[task.key] = "done"
 
     def fail(self, task: Task, why: str) -> None:
-        """Note that a task has failed for good."""
+        """Set a task to failed."""
         self.failures[task.key] = why
         self.status[task.key] = "failed"
 
     def count(self, status: Status) -> int:
-        """How many tasks are in that state."""
+        """How many tasks have this status."""
         return Counter(self.status.values())[status]
 
     def elapsed(self, task: Task) -> float:
-        """Seconds since a running task began."""
+        """Seconds since a running task started."""
         return time.monotonic() - self.since[task.key]
 
     def time_left(self) -> float | None:
-        """Seconds until all is done, judged by what like tasks took; None as long as nothing is known."""
+        """Estimated seconds until all tasks are done, from similar tasks; None if no task is done yet."""
         if not self.seconds:
             return None
         left = 0.0
@@ -71,7 +71,7 @@ class Board:
         return left / max(1, min(self.workers, self.count("waiting") + self.count("running")))
 
     def _expected(self, task: Task) -> float:
-        """The mean time of the tasks that are most like this one."""
+        """The mean time of the most similar finished tasks."""
         known = [other for other in self.tasks if other.key in self.seconds]
         for like in (
             [other for other in known if (other.dataset, other.label) == (task.dataset, task.label)],
@@ -85,10 +85,10 @@ class Board:
 
 
 class Watcher(Protocol):
-    """Who is told how an experiment gets on."""
+    """Receives the progress of an experiment."""
 
     def begin(self, board: Board) -> None:
-        """The tasks that were done before are known; the others begin."""
+        """Called once, when the finished tasks are known and before others start."""
         ...
 
     def look(self, board: Board) -> None:
@@ -96,9 +96,9 @@ class Watcher(Protocol):
         ...
 
     def tell(self, board: Board, task: Task, what: str) -> None:
-        """Something has happened to a task."""
+        """Called when a task ends or is tried again."""
         ...
 
     def end(self, board: Board) -> None:
-        """Nothing more will happen."""
+        """Called once, at the end."""
         ...

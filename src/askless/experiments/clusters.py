@@ -1,7 +1,7 @@
 """The same tasks on a Dask cluster.
 
-Tasks and results travel through the scheduler: no disk is shared. A worker runs each task in a process of its own, as
-the local runner does, so that times and memory mean the same and a crash is the task's alone.
+Tasks and results travel through the scheduler: no disk is shared. A worker runs each task in its own process, like
+the local runner. Times and memory are comparable, and a crash affects one task only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from askless.exceptions import ClusterError
+from askless.exceptions import AsklessWarning, ClusterError
 from askless.experiments.attempt import Failure, start_attempt
 from askless.experiments.board import Board, Watcher
 from askless.experiments.folder import Folder
@@ -38,16 +38,16 @@ Client: TypeAlias = Any  # distributed's own types are incomplete
 Future: TypeAlias = Any
 
 Run = Callable[[Task], dict[str, Any]]
-"""What a worker does with a task; the result is as that of `run_task`."""
+"""Runs a task on a worker and returns a result like that of `run_task`."""
 
 
 def run_on_dask(
     tasks: Sequence[Task], folder: Folder, watcher: Watcher, address: str, run: Run | None = None
 ) -> Board:
-    """Run every task that has no result yet on the cluster at `address`; like `run_tasks`, which runs them here.
+    """Run every task without a result on the cluster at `address`; the counterpart of `run_tasks`.
 
-    Results are written here, as they come. The tasks of a worker that dies are run by the others; those whose results
-    have come are not run again. `run` is what workers do with a task: `run_in_own_process`.
+    Results are written here as they arrive. If a worker dies, other workers run its unfinished tasks. `run` runs a
+    task on a worker; the default is `run_in_own_process`.
     """
     with connected(address) as client:
         _check_workers(client)
@@ -61,68 +61,88 @@ def connected(address: str) -> Iterator[Client]:
     try:
         client = _distributed().Client(address, timeout=ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ClusterError(f"no Dask scheduler answers at {address} ({error})") from error
+        raise ClusterError(
+            "cluster_failed", f"no Dask scheduler answers at {address} ({error})", address=address
+        ) from error
     with client:
         yield client
 
 
 def _distributed() -> Any:
-    """The package; the error says how to get it."""
+    """The package `distributed`; the error says how to install it."""
     try:
         return import_module("distributed")
     except ModuleNotFoundError as error:
         if error.name != "distributed":
             raise
         raise ModuleNotFoundError(
-            "a Dask cluster needs the package distributed: pip install 'askless[cluster]'", name=error.name
+            "a Dask cluster needs the package `distributed`: pip install 'askless[cluster]'", name=error.name
         ) from None
 
 
 def _check_workers(client: Client) -> None:
-    """Raise an error unless there are workers, all with this version of askless; warn where tasks would share one."""
+    """Raise an error unless there are workers with this version of askless; warn if tasks would share a worker."""
     try:
         client.wait_for_workers(1, timeout=FIRST_WORKER)
     except TimeoutError:
-        raise ClusterError(f"the Dask scheduler has had no worker for {FIRST_WORKER} seconds; start some") from None
+        raise ClusterError(
+            "cluster_failed", f"the Dask scheduler had no worker for {FIRST_WORKER} seconds; start workers"
+        ) from None
     for worker, found in client.run(_version_there, on_error="return").items():
         if isinstance(found, ModuleNotFoundError):
-            raise ClusterError(f"the worker {worker} cannot import askless ({found}); install askless {__version__}")
+            raise ClusterError(
+                "cluster_failed",
+                f"the worker {worker} cannot import askless ({found}); install askless {__version__}",
+                worker=worker,
+                expected=__version__,
+            )
         if isinstance(found, BaseException):
-            raise ClusterError(f"the worker {worker} does not work: {type(found).__name__}: {found}")
+            raise ClusterError(
+                "cluster_failed", f"the worker {worker} failed: {type(found).__name__}: {found}", worker=worker
+            )
         if found != __version__:
-            raise ClusterError(_other_version(worker, found))
+            raise _other_version(worker, found, __version__)
     shared = [worker for worker, threads in client.nthreads().items() if threads > 1]
     if shared:
-        message = f"the worker {shared[0]} runs several tasks at once; start workers with --nthreads 1"
-        warnings.warn(f"{message}, one for each core", UserWarning, stacklevel=3)
+        message = (
+            f"the worker {shared[0]} runs several tasks at once; start one worker for each core with --nthreads 1"
+        )
+        warnings.warn(AsklessWarning("shared_worker", message, worker=shared[0]), stacklevel=3)
 
 
 def _version_there() -> str:
     return __version__
 
 
-def _other_version(worker: str, version: str) -> str:
-    return f"the worker {worker} has askless {version}, this is {__version__}; install the same version on both"
+def _other_version(worker: str, found: str, expected: str) -> ClusterError:
+    return ClusterError(
+        "cluster_failed",
+        f"the worker {worker} has askless {found}, the client has {expected}; install the same version on both",
+        worker=worker,
+        value=found,
+        expected=expected,
+    )
 
 
-# What workers do
+# On the workers
 
 
 def run_task_json(task: bytes, version: str, run: Run) -> bytes:
-    """Run a task in a worker. Task and result are JSON; so is an error, which another worker would meet too."""
+    """Run a task on a worker. Task and result are JSON, and so is an error that other workers would get too."""
     worker = _distributed().get_worker().address
-    if version != __version__:  # of a worker that came later
-        raise ClusterError(f"the worker {worker} has askless {__version__}, the client {version}; use the same")
+    if version != __version__:  # of a worker that joined later
+        raise _other_version(worker, __version__, version)
     try:
         return canonical_json({"worker": worker, "result": run(Task.from_json(json.loads(task)))})
     except _Failed as failed:
+        failure = failed.failure
         return canonical_json(
-            {"worker": worker, "error": failed.failure.error, "traceback": failed.failure.traceback}
+            {"worker": worker, "error": failure.error, "code": failure.code, "traceback": failure.traceback}
         )
 
 
 def run_in_own_process(task: Task) -> dict[str, Any]:
-    """Run a task in a new process on the worker's machine, which ends with the worker."""
+    """Run a task in a new process on the worker's machine; it ends with the worker."""
     with TemporaryDirectory(dir=_distributed().get_worker().local_directory) as folder:
         lock = take_lock(Path(folder) / "lock")
         assert lock is not None
@@ -147,12 +167,12 @@ class _Failed(Exception):
         self.failure = failure
 
 
-# What the client does
+# On the client
 
 
 @dataclass
 class _Remote:
-    """A task that the cluster has."""
+    """A task that was sent to the cluster."""
 
     task: Task
     lock: Lock
@@ -163,12 +183,12 @@ class _Remote:
         return bool(self.future.done())
 
     def end(self) -> None:
-        """Nobody wants the result any more."""
+        """Cancel the task."""
         self.future.cancel()
 
 
 class _ClusterRun(Runner):
-    """The loop of the local runner, with a cluster in place of processes."""
+    """The loop of the local runner on a cluster."""
 
     def __init__(self, board: Board, folder: Folder, watcher: Watcher, client: Client, run: Run) -> None:
         super().__init__(board, folder, watcher, 0, 1, ())
@@ -176,11 +196,13 @@ class _ClusterRun(Runner):
         self._counted = -COUNT_AGAIN
 
     def _start(self) -> None:
-        """Begin as many tasks as workers have threads: what waits here can still be run by others."""
+        """Send one task for each thread of the workers. Other runners can still take the tasks that wait here."""
         if self._client.status != "running":
             done = self.board.count("done")
             raise ClusterError(
-                f"the Dask scheduler is gone; {done} tasks are done, the same command goes on from there"
+                "cluster_failed",
+                f"the Dask scheduler is gone; {done} tasks are done, run the same command to continue",
+                done=done,
             )
         if time.monotonic() - self._counted > COUNT_AGAIN:
             self.workers = sum(self._client.nthreads().values())
@@ -202,11 +224,11 @@ class _ClusterRun(Runner):
         self.board.set(task, "running")
 
     def _finish(self, attempt: Any) -> None:
-        """Take note of a result, or of an error."""
+        """Store a result or a failure."""
         remote: _Remote = attempt
         self.running.remove(attempt)
         result, failure = _outcome(remote.future)
-        # Otherwise Dask would run the task again, to have its result, if the worker that holds it died.
+        # Otherwise Dask would run the task again if the worker that holds its result died.
         remote.future.release()
         try:
             if result is not None:
@@ -217,14 +239,17 @@ class _ClusterRun(Runner):
 
 
 def _outcome(future: Future) -> tuple[dict[str, Any] | None, Failure | None]:
-    """The result, or why there is none."""
+    """The result or the failure."""
     if future.status == "cancelled":
-        raise ClusterError("the Dask scheduler has dropped a task; the same command goes on from what is done")
+        raise ClusterError(
+            "cluster_failed", "the Dask scheduler dropped a task; run the same command to continue with the rest"
+        )
     if future.status == "error":
         error = future.exception()
-        told = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        return None, Failure(told, "".join(traceback.format_exception(error)), crashed=False)
+        message = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return None, Failure(message, "".join(traceback.format_exception(error)), crashed=False)
     answer = json.loads(future.result())
     if "error" in answer:
-        return None, Failure(f"{answer['error']} (on {answer['worker']})", answer["traceback"], crashed=False)
+        message = f"{answer['error']} (on {answer['worker']})"
+        return None, Failure(message, answer["traceback"], crashed=False, code=answer["code"])
     return answer["result"], None

@@ -1,4 +1,4 @@
-"""An experiment's file: which data sets, methods, seeds and budgets; checked before anything runs."""
+"""The file of an experiment: data sets, methods, seeds and budgets, checked before anything runs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, NoReturn, TypeVar, cast
 
+from askless.exceptions import AsklessError, ExperimentError
 from askless.experiments.running import configured_method
-from askless.experiments.task import ExperimentError, Task, default_label
+from askless.experiments.task import Task, default_label
 from askless.experiments.toml_file import Section, read_toml
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 
 __all__ = ["Experiment", "MethodChoice", "Shares", "TableChoice", "read_experiment"]
 
@@ -34,7 +35,7 @@ OF_DATASET = ("name", "options", "max_features", "missing", "costs", "rows", "me
 OF_METHOD = ("name", "label", "options", "costs")
 OF_SPLIT = ("test", "validation", "seed")
 OF_QUICK = ("seeds", "max_features", "rows", "datasets", "methods", "options")
-DRAWN = ("n", "random_state")  # options of a data set that change nothing but its rows
+DRAWN = ("n", "random_state")  # options of a data set that change only its rows
 
 Missing = Literal["skip", "answer"]
 Prices = Literal["used", "ignored"]
@@ -44,16 +45,16 @@ Choice = TypeVar("Choice")
 
 @dataclass(frozen=True)
 class Shares:
-    """How rows are split."""
+    """The shares of rows for testing and validation."""
 
     test: float = 0.2
     validation: float = 0.2
-    seed: int | None = None  # None: each of the experiment's seeds has a split of its own
+    seed: int | None = None  # None: each seed of the experiment has its own split
 
 
 @dataclass(frozen=True)
 class TableChoice:
-    """A data set, and how it is used."""
+    """A data set with its settings."""
 
     name: str
     options: dict[str, Any]
@@ -69,7 +70,7 @@ class TableChoice:
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """A method, its settings, and what tables call it."""
+    """A method with its settings and its label in tables."""
 
     name: str
     label: str
@@ -79,15 +80,15 @@ class MethodChoice:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment's file says."""
+    """The content of an experiment's file."""
 
     name: str
     datasets: tuple[TableChoice, ...]
     methods: tuple[MethodChoice, ...]
-    metrics: dict[str, str] = field(default_factory=dict)  # by data set: what tables show
+    metrics: dict[str, str] = field(default_factory=dict)  # in tables, by data set
 
     def tasks(self) -> list[Task]:
-        """Every task once; seed by seed, so that what is done first makes a whole table."""
+        """Every task once, seed by seed: the tasks of the first seed already make a whole table."""
         seeds = dict.fromkeys(seed for table in self.datasets for seed in table.seeds)
         every = [
             Task(
@@ -115,7 +116,7 @@ class Experiment:
         return list({task.key: task for task in every}.values())
 
     def to_json(self) -> dict[str, Any]:
-        """What a report needs to know beside the results."""
+        """The information that a report needs beside the results."""
         keys = [task.key for task in self.tasks()]
         prices = {costs: self._keys_of(costs) for costs in PRICES}
         return {"format": 1, "name": self.name, "metrics": self.metrics, "tasks": keys, "prices": prices}
@@ -123,21 +124,21 @@ class Experiment:
     def _keys_of(self, costs: str) -> list[str]:
         """The tasks of data sets that are listed with these `costs`.
 
-        A task does not say: its method may ignore prices by itself, and of a data set that is listed twice it is of
-        both lists.
+        The task alone is not enough: its method may ignore prices, and a data set may be listed with both.
         """
         listed_so = tuple(table for table in self.datasets if table.costs == costs)
         return [task.key for task in replace(self, datasets=listed_so).tasks()]
 
 
 def read_experiment(path: str | os.PathLike[str], quick: bool = False) -> Experiment:
-    """The experiment in a TOML file; `quick` makes it smaller, as its table [quick] says."""
+    """The experiment in a TOML file; `quick` applies its table [quick], which makes it smaller."""
     file, data = read_toml(Path(path))
     top = Section(file, "", data)
     top.allow(TOP)
     name = top.text("name")
     if name is None or re.fullmatch(r"[\w.-]+", name) is None or not name.strip("."):
-        top.fail("name", f"is {name!r}; give a short name of letters, digits and hyphens")
+        code = "required" if name is None else "invalid_choice"
+        top.fail(code, "name", f"must be a short name of letters, digits and hyphens, not {name!r}")
     methods = _methods(top)
     sections = top.sections("datasets", "data set")
     datasets = tuple(_dataset(section, top, methods) for section in sections)
@@ -147,7 +148,7 @@ def read_experiment(path: str | os.PathLike[str], quick: bool = False) -> Experi
     shared.allow(OF_QUICK)
     if quick:
         if not shared.data:
-            file.fail("there is no table [quick], which says what --quick leaves out")
+            file.fail("required", "the table [quick] is missing, so --quick has nothing to apply", name="quick")
         experiment = _quick(experiment, shared)
         limits = dict(shared.section("options").data)
     experiment = replace(experiment, methods=_with_options(top, experiment.methods, limits))
@@ -155,7 +156,7 @@ def read_experiment(path: str | os.PathLike[str], quick: bool = False) -> Experi
 
 
 def _methods(top: Section) -> tuple[MethodChoice, ...]:
-    """The methods with options of their own; the shared ones come later, because they are no part of a label."""
+    """The methods with their own options; shared options are added later, because labels do not show them."""
     chosen: list[MethodChoice] = []
     for section in top.sections("methods", "method"):
         section.allow(OF_METHOD)
@@ -169,12 +170,17 @@ def _methods(top: Section) -> tuple[MethodChoice, ...]:
     labels = [method.label for method in methods]
     for method in methods:
         if labels.count(method.label) > 1:
-            top.file.fail(f"two methods are called {method.label!r}; give each a label", value=method.label)
+            top.file.fail(
+                "duplicate_name",
+                f"two methods have the label {method.label!r}; give each its own `label`",
+                quoted=method.label,
+                name=method.label,
+            )
     return methods
 
 
 def _with_options(top: Section, methods: tuple[MethodChoice, ...], quick: dict[str, Any]) -> tuple[MethodChoice, ...]:
-    """Every method with the shared options that it has a setting for; a quick variant's have the last word."""
+    """Every method with the shared options that it supports; options of [quick] override all others."""
     from askless.methods import find_method
 
     shared = top.section("options")
@@ -182,7 +188,12 @@ def _with_options(top: Section, methods: tuple[MethodChoice, ...], quick: dict[s
     for option in (*shared.data, *quick):
         if not any(option in settings for settings in known.values()):
             names = sorted({name for settings in known.values() for name in settings})
-            shared.fail(option, f"is a setting of none of the methods{did_you_mean(option, names)}")
+            shared.fail(
+                "unknown_name",
+                option,
+                f"is not a setting of any of the methods{did_you_mean(option, names)}",
+                nearest=nearest(option, names),
+            )
 
     def merged(method: MethodChoice) -> MethodChoice:
         settings = known[method.label]
@@ -207,22 +218,46 @@ def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) 
     options = dict(given.data)
     for option in options:
         if option not in info.options:
-            takes = listed(info.options) if info.options else "none: it is a fixed table"
-            hint = did_you_mean(option, info.options)
-            section.fail("options", f"has {option!r}{hint}; the options of this data set are {takes}")
+            takes = f"its options are {listed(info.options)}" if info.options else "this data set has no options"
+            section.fail(
+                "unknown_name",
+                "options",
+                f"must not hold {option!r}{did_you_mean(option, info.options)}; {takes}",
+                name=option,
+                nearest=nearest(option, info.options),
+                choices=list(info.options),
+            )
     n_rows = given.whole("n", info.rows, least=1)
     assert n_rows is not None
     rows = section.whole("rows", top.whole("rows", least=1), least=1)
     if rows is not None and rows > n_rows:
-        section.fail("rows", f"is {rows}, but the data set has {n_rows} rows")
+        section.fail(
+            "out_of_range",
+            "rows",
+            f"must be at most {n_rows}, the rows of the table, not {rows}",
+            value=rows,
+            high=n_rows,
+        )
     budgets = section.wholes("max_features", 1) or top.wholes("max_features", 1) or (min(10, info.features),)
     if max(budgets) > info.features and set(options) <= set(DRAWN):
-        section.fail("max_features", f"is {max(budgets)}, but the data set has {info.features} features")
+        section.fail(
+            "out_of_range",
+            "max_features",
+            f"must be at most {info.features}, the features of the table, not {max(budgets)}",
+            value=max(budgets),
+            high=info.features,
+        )
     shown = section.text("metric", top.text("metric"))
     if shown is not None:
         found = _checked(section, shown, lambda: metric(shown))
         if found.task != info.task:
-            section.fail("metric", f"is {shown!r}, which is for a {found.task}; the data set is a {info.task}")
+            section.fail(
+                "conflicting_settings",
+                "metric",
+                f"must be a metric for {info.task}; {shown!r} is for {found.task}",
+                value=shown,
+                expected=info.task,
+            )
     return TableChoice(
         name,
         options,
@@ -238,24 +273,32 @@ def _dataset(section: Section, top: Section, methods: tuple[MethodChoice, ...]) 
 
 
 def _refuse_file(section: Section, name: str) -> None:
-    """Say what to do with a table of one's own."""
-    if re.search(r"[./\\]", name):  # in no data set's name
+    """Refuse the path of a file as the name of a data set."""
+    if re.search(r"[./\\]", name):  # no data set has these characters in its name
         section.file.fail(
-            f"{name!r} looks like a file, and an experiment takes the built-in data sets only "
-            "(`askless datasets list`); with a table of your own, run `askless fit` once for each --method, "
-            "and `askless evaluate` on each model",
+            "not_supported",
+            f"{name!r} looks like a file; experiments use the built-in data sets (`askless datasets list`). "
+            "For your own table, run `askless fit` for each --method and `askless evaluate` on each model",
+            quoted=name,
+            name="datasets",
             value=name,
         )
 
 
 def _check_metrics(sections: Iterable[Section], tables: Iterable[TableChoice]) -> None:
-    """Refuse two metrics for one data set: tables show it by the metric that belongs to its name."""
+    """Refuse two metrics for one data set: tables have one metric for each data set name."""
     metrics: dict[str, str | None] = {}
     for section, table in zip(sections, tables, strict=True):
         first = metrics.setdefault(table.name, table.metric)
         if first != table.metric:
             own, other = ("not given" if shown is None else repr(shown) for shown in (table.metric, first))
-            section.fail("metric", f"is {own}; where the data set is named before, it is {other}: use one for both")
+            section.fail(
+                "conflicting_settings",
+                "metric",
+                f"is {other} where the data set is listed first and {own} here; use one metric for both",
+                value=table.metric,
+                expected=first,
+            )
 
 
 def _shares(section: Section, default: Shares) -> Shares:
@@ -266,19 +309,23 @@ def _shares(section: Section, default: Shares) -> Shares:
         section.whole("seed", default.seed),
     )
     if shares.test + shares.validation >= 1.0:
-        section.fail("test", "and validation together must leave rows to train on")
+        section.fail(
+            "conflicting_settings",
+            "test",
+            f"and validation must add up to less than 1; they are {shares.test} and {shares.validation}",
+        )
     return shares
 
 
 def _seeds(top: Section) -> tuple[int, ...]:
     seeds = top.wholes("seeds", 0)
     if seeds is None:
-        top.file.fail("there is no 'seeds'; give a list such as seeds = [0, 1, 2, 3, 4]")
+        top.file.fail("required", "seeds is missing; add a list such as seeds = [0, 1, 2, 3, 4]", name="seeds")
     return seeds
 
 
 def _selected(section: Section, key: str, methods: Iterable[MethodChoice]) -> tuple[str, ...] | None:
-    """The labels that a list of methods means, by label or by name."""
+    """The labels of a list of methods, which may hold labels or names."""
     wanted = section.words(key)
     if wanted is None:
         return None
@@ -286,19 +333,22 @@ def _selected(section: Section, key: str, methods: Iterable[MethodChoice]) -> tu
     names = [method.name for method in methods]
     for word in wanted:
         if word not in labels and word not in names:
-            hint = did_you_mean(word, [*labels, *names])
-            section.fail(key, f"has {word!r}, which is none of the experiment's methods{hint}")
+            _fail_unknown(section, key, word, [*labels, *names])
     return tuple(m.label for m in methods if m.label in wanted or m.name in wanted)
 
 
+def _fail_unknown(section: Section, key: str, word: str, known: list[str]) -> NoReturn:
+    message = f"must hold {key} of the experiment, not {word!r}{did_you_mean(word, known)}"
+    section.fail("unknown_name", key, message, name=word, nearest=nearest(word, known))
+
+
 def _quick(experiment: Experiment, quick: Section) -> Experiment:
-    """The same experiment with some of its methods, data sets and seeds, and at most so many rows and features."""
+    """The same experiment with fewer methods, data sets, seeds, rows and features."""
     chosen, wanted = _selected(quick, "methods", experiment.methods), quick.words("datasets")
     names = [table.name for table in experiment.datasets]
     for word in wanted or ():
         if word not in names:
-            hint = did_you_mean(word, names)
-            quick.fail("datasets", f"has {word!r}, which is none of the experiment's data sets{hint}")
+            _fail_unknown(quick, "datasets", word, names)
     most_rows, most_features = quick.whole("rows", least=1), quick.whole("max_features", least=1)
     seeds = quick.wholes("seeds", 0)
     return replace(
@@ -319,25 +369,25 @@ def _quick(experiment: Experiment, quick: Section) -> Experiment:
 
 
 def _fewer_rows(table: TableChoice, most: int | None) -> int | None:
-    """`most` rows, or all where the data set has no more."""
+    """`most` rows, or all rows if the data set has no more."""
     from askless.datasets import describe
 
     there = table.rows or int(table.options.get("n") or describe(table.name).rows)
     return table.rows if most is None or there <= most else most
 
 
-def _checked(section: Section, value: str | None, look: Callable[[], Choice]) -> Choice:
-    """What `look` finds; its error names the file, and the line of the value."""
+def _checked(section: Section, value: str | None, check: Callable[[], Choice]) -> Choice:
+    """The result of `check`; the file, and the line of the value, are added to its errors."""
     try:
-        return look()
-    except ExperimentError as error:
-        section.file.fail(str(error))
-    except ValueError as error:
-        section.file.fail(str(error), value=value)
+        return check()
+    except ExperimentError as error:  # about an option, not about the value
+        section.file.fail(error.code, error.message, **error.fields)
+    except AsklessError as error:
+        section.file.fail(error.code, error.message, quoted=value, **error.fields)
 
 
 def _distinct(items: Iterable[Choice]) -> tuple[Choice, ...]:
-    """The items, each once, in their order."""
+    """The items without duplicates, in order."""
     kept: list[Choice] = []
     for item in items:
         if item not in kept:

@@ -1,4 +1,4 @@
-"""A copy of results that is small enough to be kept beside a paper or in a repository."""
+"""A copy of results that is small enough for a repository."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from askless.exceptions import ExperimentError
 from askless.experiments.folder import EXPERIMENT
 from askless.experiments.results import read_results, without_losses, write_result
-from askless.experiments.task import ExperimentError
 from askless.files import write_atomic
 
 __all__ = ["Kept", "keep"]
@@ -16,16 +16,20 @@ __all__ = ["Kept", "keep"]
 
 @dataclass(frozen=True)
 class Kept:
-    """What a copy holds."""
+    """The size of a copy."""
 
     results: int
     megabytes: float
 
 
 def keep(folder: Path, copy: Path) -> Kept:
-    """Copy the results of a folder without the loss of each test case; a whole file is written at a time."""
+    """Copy the results of a folder without the loss of each test case. Every file is written in one step."""
     if _same(folder / "results", copy / "results"):
-        raise ExperimentError(f"{copy} holds the results that are to be copied; name another folder for the copy")
+        raise ExperimentError(
+            "file_exists",
+            f"{copy} is the folder to copy from; choose another folder for the copy",
+            path=str(copy),
+        )
     written = [write_result(copy, without_losses(result)) for result in read_results(folder)]
     with suppress(FileNotFoundError):
         write_atomic(copy / EXPERIMENT, (folder / EXPERIMENT).read_bytes())
@@ -33,5 +37,5 @@ def keep(folder: Path, copy: Path) -> Kept:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same folder, be it by a link."""
+    """Whether two paths are the same folder, links resolved."""
     return one.exists() and other.exists() and one.samefile(other)

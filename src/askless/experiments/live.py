@@ -1,4 +1,4 @@
-"""What a person sees of a run: a table that follows it in a terminal, a line for each task elsewhere."""
+"""The progress of a run: a live table in a terminal, else one line for each task."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ def duration(seconds: float) -> str:
 
 def summary(board: Board) -> str:
     """How many tasks are done, failed and running, and the time left."""
-    told = [f"{board.count('done')} of {len(board.tasks)} tasks done"]
+    parts = [f"{board.count('done')} of {len(board.tasks)} tasks done"]
     for status, word in (("failed", "failed"), ("running", "running"), ("elsewhere", "in another runner")):
         number = board.count(status)  # type: ignore[arg-type]
         if number:
-            told.append(f"{number} {word}")
+            parts.append(f"{number} {word}")
     left = board.time_left()
     if left is not None and board.count("waiting") + board.count("running"):
-        told.append(f"about {duration(left)} left")
-    return ", ".join(told)
+        parts.append(f"about {duration(left)} left")
+    return ", ".join(parts)
 
 
 class Lines:
-    """One line for each thing that happens."""
+    """One line for each event."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
     def begin(self, board: Board) -> None:
-        """Say what is there already."""
+        """Print the state at the start."""
         self._say(summary(board))
 
     def look(self, board: Board) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def tell(self, board: Board, task: Task, what: str) -> None:
-        """Say it, and how much is left."""
+        """Print the event and the state."""
         self._say(f"{task}: {what}; {summary(board)}")
 
     def end(self, board: Board) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def _say(self, text: str) -> None:
         self._console.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
 class LiveTable:
-    """Methods x data sets: how many are done, what runs and for how long, what has failed."""
+    """Methods x data sets: finished, running and failed tasks."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -83,16 +83,16 @@ class LiveTable:
         self._live.start()
 
     def look(self, board: Board) -> None:
-        """Show where everything stands now."""
+        """Update the table."""
         self._live.update(self.table(board))
 
     def tell(self, board: Board, task: Task, what: str) -> None:
-        """What went wrong is said above the table; the rest is in it."""
+        """Print failures above the table; everything else is in the table."""
         if not what.startswith("done"):
             self._console.print(f"{task}: {what}", soft_wrap=True, markup=False, highlight=False)
 
     def end(self, board: Board) -> None:
-        """Leave the last state on the screen."""
+        """Print the final table."""
         if self._live is not None:
             self._live.update(self.table(board), refresh=True)
             self._live.stop()

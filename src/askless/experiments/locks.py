@@ -1,7 +1,7 @@
 """One runner at a time for each task, also when several work on the same folder.
 
-The operating system holds the lock for as long as the process lives, so that a killed one leaves nothing behind to
-be recognised as stale; the file only gives the lock a name, and says whose it is.
+The operating system holds the lock while the process lives, so a killed process leaves no stale lock. The file
+names the lock and its owner.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Lock:
         self._descriptor = descriptor
 
     def release(self) -> None:
-        """Let others have it. The file goes first: who still waits for it sees that it is another one."""
-        with suppress(OSError):  # Windows does not remove an open file; the next one takes it as it is
+        """Release the lock. The file is removed first, so that waiting processes notice that it was replaced."""
+        with suppress(OSError):  # Windows cannot remove an open file; it stays for the next lock
             self._path.unlink(missing_ok=True)
         os.close(self._descriptor)
 
@@ -39,7 +39,7 @@ def take_lock(path: Path) -> Lock | None:
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
             return Lock(path, descriptor)
-        os.close(descriptor)  # its owner has removed it meanwhile: a lock on nothing
+        os.close(descriptor)  # the owner has removed the file meanwhile
 
 
 def _locked(descriptor: int) -> bool:
@@ -58,7 +58,7 @@ def _locked(descriptor: int) -> bool:
 
 
 def _is(path: Path, descriptor: int) -> bool:
-    """Whether the open file is the one that the path names now."""
+    """Whether the path still names the open file."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:

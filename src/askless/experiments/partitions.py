@@ -21,10 +21,10 @@ _models: dict[bytes, FittedModel] = {}  # by the file's content: a worker reads 
 
 
 def rollout_frame(model: str | os.PathLike[str], table: Any, **options: Any) -> Any:
-    """Ask every row of a Dask DataFrame; returns a Dask DataFrame, of which nothing is computed yet.
+    """Roll out every row of a Dask DataFrame; returns a lazy Dask DataFrame.
 
-    Its rows are those of `Trajectory.frame()`, one for each case and answer; `case` is the row's label in the index
-    of `table`. The model file is read here and travels with the tasks, so workers need askless, but not the file.
+    It has the rows of `Trajectory.frame()`, one for each case and answer; `case` is the row's label in the index of
+    `table`. The content of the model file is sent with the tasks: workers need askless, but not the file.
 
     Parameters
     ----------
@@ -41,19 +41,19 @@ def rollout_frame(model: str | os.PathLike[str], table: Any, **options: Any) -> 
 
 
 def _asked(part: pd.DataFrame, content: bytes, meta: pd.DataFrame, options: dict[str, Any]) -> pd.DataFrame:
-    """One partition's cases and answers."""
+    """The roll-out of one partition."""
     if len(part) == 0:
         return meta
     frame = _model(content).rollout(part, **options).frame()
     frame["case"] = part.index.take(frame["case"].to_numpy())
-    return frame.astype(meta.dtypes.to_dict())  # where nothing was asked, pandas takes the names for something else
+    return frame.astype(meta.dtypes.to_dict())  # without answers pandas infers other types
 
 
 def _model(content: bytes) -> FittedModel:
-    """The model in a file's content, which a process reads once."""
+    """The model in a file's content; a process reads it once."""
     from askless.persistence import read_model
 
-    model = _models.get(content)  # one step: another thread may forget it at any time
+    model = _models.get(content)  # one step: another thread may clear the dict at any time
     if model is None:
         with TemporaryDirectory() as folder:
             file = Path(folder) / "model.askless"
@@ -65,12 +65,12 @@ def _model(content: bytes) -> FittedModel:
 
 
 def _example(model: FittedModel) -> pd.DataFrame:
-    """The roll-out of one case: what columns there are, and of what types."""
+    """A roll-out of one case, for the columns and their types."""
     from askless.core import Trajectory
 
     names, outputs = model.schema.names, model.classes or ("mean",)
     predictions = np.zeros((1, 2, len(outputs)), dtype=np.float32)
     order, reason = np.zeros((1, 1), dtype=np.int64), np.array(["budget"])
-    tells_sd = model.task == "regression" and "sd" in model.interview().prediction
-    sd = np.zeros(1, dtype=np.float32) if tells_sd else None
+    has_sd = model.task == "regression" and "sd" in model.interview().prediction
+    sd = np.zeros(1, dtype=np.float32) if has_sd else None
     return Trajectory(order, predictions, np.zeros((1, 2)), reason, tuple(names), outputs, sd).frame()

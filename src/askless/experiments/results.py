@@ -1,4 +1,4 @@
-"""Result files: one for each task, canonical JSON, whole or not there."""
+"""Result files: one for each task, canonical JSON, written in one step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from askless.experiments.task import ExperimentError, Task, canonical_json
+from askless.exceptions import AsklessWarning, ExperimentError
+from askless.experiments.task import Task, canonical_json
 from askless.files import write_atomic
 
 __all__ = [
@@ -37,22 +38,22 @@ __all__ = [
 FORMAT = 1
 NOTHING = {"uint8": 255, "uint16": 65535}  # stands for -1
 TOP_HALF = 15  # losses are kept below 2 to this power, half of what half precision reaches
-LOWEST_SCALE = -1022  # the least power of two that a float holds to the last digit
+LOWEST_SCALE = -1022  # the smallest power of two that is a normal float
 PARTS = ("task", "versions", "data", "curves", "per_case", "order", "summary", "measured")
 
 
 def result_path(folder: str | os.PathLike[str], task: Task) -> Path:
-    """Where the result of a task belongs."""
+    """The file of a task's result."""
     return Path(folder) / "results" / f"{task.key}.json"
 
 
 def checkpoint_path(folder: str | os.PathLike[str], task: Task) -> Path:
-    """Where the progress of a task's fit is kept until its result is there."""
+    """The checkpoint of a task's fit, which exists until the result is written."""
     return Path(folder) / "checkpoints" / f"{task.key}.part"
 
 
 def write_result(folder: str | os.PathLike[str], result: dict[str, Any]) -> Path:
-    """Put a result into its place in the folder, in one step."""
+    """Write a result to its file in the folder, in one step."""
     path = result_path(folder, Task.from_json(result["task"]))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, canonical_json(result))
@@ -60,16 +61,16 @@ def write_result(folder: str | os.PathLike[str], result: dict[str, Any]) -> Path
 
 
 def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Every result in the folder, by file name; a corrupt file is left out, with a warning, and stays as it is."""
+    """Every result in the folder, by file name; a damaged file is skipped with a warning."""
     read = (read_result(path) for path in sorted((Path(folder) / "results").glob("*.json")))
     return [result for result in read if result is not None]
 
 
 def read_result(path: Path, *, set_aside: bool = False) -> dict[str, Any] | None:
-    """The result in a file; None where there is no file, or a corrupt one, of which a warning tells.
+    """The result in a file; None if there is no file, or, with a warning, if it is damaged.
 
-    With `set_aside`, which is for those who run the task again, a corrupt file is renamed to `<name>.corrupt`. A
-    result of a newer askless is an error, and stays.
+    With `set_aside` a damaged file is renamed to `<name>.corrupt`, so that the task can run again. A result of a
+    newer askless raises an error and stays.
     """
     try:
         content = path.read_bytes()
@@ -81,70 +82,83 @@ def read_result(path: Path, *, set_aside: bool = False) -> dict[str, Any] | None
         if newer is None:
             _check(result, path.stem)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, zlib.error) as error:
-        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        become = "it is left out; running the experiment again replaces it"
-        if set_aside:
-            become = f"it is set aside as {_set_aside(path).name}, and its task is run again"
-        warnings.warn(f"{path} is not a whole result ({why}); {become}", UserWarning, stacklevel=2)
+        why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        action = "it is skipped; run the experiment again to replace it"
+        aside = _set_aside(path) if set_aside else None
+        if aside is not None:
+            action = f"it was renamed to {aside.name} and its task runs again"
+        warnings.warn(
+            AsklessWarning(
+                "damaged_file",
+                f"{path} is damaged ({why}); {action}",
+                path=str(path),
+                renamed=None if aside is None else str(aside),
+            ),
+            stacklevel=2,
+        )
         return None
     if newer is not None:
-        raise ExperimentError(f"{path} was made by a newer askless ({newer}); upgrade askless to read it")
+        raise ExperimentError(
+            "newer_format",
+            f"{path} was written by a newer version of askless ({newer}); upgrade askless to read it",
+            path=str(path),
+        )
     return dict(result)
 
 
 def _set_aside(path: Path) -> Path:
-    """Rename a corrupt file, to a name that no other has; returns the new path."""
+    """Rename a damaged file to an unused name; returns the new path."""
     aside, number = path.with_name(f"{path.name}.corrupt"), 1
     while aside.exists():
         number += 1
         aside = path.with_name(f"{path.name}.corrupt-{number}")
-    with suppress(FileNotFoundError):  # another runner was faster
+    with suppress(FileNotFoundError):  # another runner has renamed it
         os.replace(path, aside)
     return aside
 
 
 def _newer(result: Any) -> str | None:
-    """By what a result shows that a newer version has made it; None where nothing says so."""
+    """The evidence that a newer version wrote the result, or None."""
     if not isinstance(result, dict):
         return None
     made = result.get("format")
     if type(made) is int and made > FORMAT:
-        return f"its format is {made}, and this one reads {FORMAT}"
+        return f"its format is {made}; this version reads format {FORMAT}"
     task, known = result.get("task"), {item.name for item in fields(Task)}
     unknown = sorted(set(task) - known) if isinstance(task, dict) else []
-    if not unknown or result.get("sha256") != checksum(result):  # without it, a known key may be damaged
+    if not unknown or result.get("sha256") != checksum(result):  # else a damaged key would look unknown
         return None
     return f"its task has the unknown key {unknown[0]!r}"
 
 
 def _check(result: Any, key: str) -> None:
-    """Raise an error if something is missing or does not fit together."""
+    """Raise an error if a part is missing or inconsistent."""
     if not isinstance(result, dict) or result.get("format") != FORMAT:
-        raise ExperimentError(f"its format is not {FORMAT}")
+        raise ValueError(f"its format is not {FORMAT}")
     for part in PARTS:
         if not isinstance(result[part], dict):
-            raise ExperimentError(f"{part!r} is not an object")
+            raise ValueError(f"{part!r} is not an object")
     own = Task.from_json(result["task"]).key
     if own != key:
-        raise ExperimentError(f"it is the result of the task {own}")
+        raise ValueError(f"it is the result of the task {own}")
     if "sha256" in result and result["sha256"] != checksum(result):
-        raise ExperimentError("its checksum is another")
+        raise ValueError("its checksum does not match")
     budgets = result["curves"]["budget"]
     if any(len(curve) != len(budgets) for curve in result["curves"].values()):
-        raise ExperimentError("its curves are not equally long")
+        raise ValueError("its curves have different lengths")
     if len(unpack_order(result)) != result["data"]["rows"]["test"]:
-        raise ExperimentError("its orders are not those of the test rows")
+        raise ValueError("the length of its order is not the number of test rows")
     unpack_loss(result)
 
 
 def checksum(result: dict[str, Any]) -> str:
-    """SHA-256 of all that is the same whenever the task is run: everything but the measured times."""
+    """SHA-256 of everything except the measured times: the same for every run of the task."""
     lasting = {name: part for name, part in result.items() if name not in ("measured", "sha256")}
     return hashlib.sha256(canonical_json(lasting)).hexdigest()
 
 
 def without_losses(result: dict[str, Any]) -> dict[str, Any]:
-    """The result without the loss of each test case, which takes most of a file's room."""
+    """The result without the loss of each test case, which takes most of the space."""
     thin = {**result, "per_case": {}}
     return {**thin, "sha256": checksum(thin)}
 
@@ -166,15 +180,15 @@ def unpack_order(result: dict[str, Any]) -> np.ndarray:
     """(n, k) features in the order asked of each test case, -1 where there was no question."""
     packed = result["order"]
     if packed["dtype"] not in NOTHING:
-        raise ExperimentError(f"the order's type is {packed['dtype']!r}")
+        raise ValueError(f"its order has the type {packed['dtype']!r}")
     numbers = _unpack(packed["data"], packed["dtype"]).reshape(packed["shape"])
     return np.where(numbers == NOTHING[packed["dtype"]], -1, numbers.astype(np.int64))
 
 
 def pack_loss(loss: np.ndarray) -> dict[str, Any]:
-    """(n, budgets) losses, divided by `scale`: a power of two that makes the best of half precision.
+    """(n, budgets) losses as half precision numbers, divided by `scale`.
 
-    The largest one comes to lie just below 32,768, so that none is too large and few are too small.
+    The scale is the power of two that brings the largest loss just below 32,768: no loss overflows, few underflow.
     """
     largest = float(np.max(loss, initial=0.0, where=np.isfinite(loss)))
     power = math.frexp(largest)[1] - TOP_HALF
@@ -185,7 +199,7 @@ def pack_loss(loss: np.ndarray) -> dict[str, Any]:
 def unpack_loss(result: dict[str, Any]) -> np.ndarray | None:
     """(n, budgets) the log loss or squared error of each test case at each budget of the curves.
 
-    None where it was left out (`without_losses`).
+    None if it was removed (`without_losses`).
     """
     packed = result["per_case"]
     if not packed:

@@ -1,4 +1,4 @@
-"""The local runner: one process for each task, as many at once as wanted; what is done is not done again."""
+"""The local runner: one process for each task, several at once; finished tasks are not run again."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from askless.signals import terminable
 
 __all__ = ["Runner", "check_tables", "run_tasks"]
 
-DISK_FULL = "the disk is full; make room, and the same command goes on from there"
-ATTEMPTS = 2  # at a task whose process dies
+DISK_FULL = "the disk is full; free some space and run the same command to continue"
+ATTEMPTS = 2  # of a task whose process dies
 LOOK = 0.05  # seconds between two looks at the processes
 LOOK_AGAIN = 1.0  # seconds until a task that another runner has is looked at again
 
@@ -33,10 +33,10 @@ def run_tasks(
     workers: int | None = None,
     command: Sequence[str] = WORKER,
 ) -> Board:
-    """Run every task that has no result yet; returns where all of them stand at the end.
+    """Run every task without a result; returns the final state of all tasks.
 
-    A task that fails is noted in the folder and does not stop the others; one whose process dies is tried once more.
-    Several runners may work on the same folder: each task is run by one of them, and each waits for all.
+    A failure is written to the folder and does not stop other tasks. A task whose process dies runs once more.
+    Several runners may share a folder: each task runs in one of them, and each runner waits for all tasks.
     """
     cores = os.cpu_count() or 1
     workers = workers or cores
@@ -45,7 +45,7 @@ def run_tasks(
 
 
 def check_tables(tasks: Sequence[Task]) -> None:
-    """Load each data set once: an absent or damaged file, or too few rows, is known before anything runs."""
+    """Load each data set once, so that a missing file or too few rows raise an error before anything runs."""
     from askless.experiments.running import load_table, split_rows
 
     lengths: dict[tuple[Any, ...], int] = {}
@@ -69,14 +69,14 @@ class Runner:
         self.next_look: dict[str, float] = {}  # by key: when to look again at a task of another runner
 
     def to_the_end(self) -> Board:
-        """Run the loop; whatever interrupts it, the folder is left in order."""
+        """Run the loop; an interrupt leaves the folder in order."""
         with terminable():
             try:
                 self.loop()
             except KeyboardInterrupt:
                 done = self.board.count("done")
                 raise KeyboardInterrupt(
-                    f"{done} of {len(self.board.tasks)} tasks are done; the same command goes on from there"
+                    f"{done} of {len(self.board.tasks)} tasks are done; run the same command to continue"
                 ) from None
             finally:
                 self.end()
@@ -105,7 +105,7 @@ class Runner:
                 time.sleep(LOOK)
 
     def end(self) -> None:
-        """End what still runs, and leave the folder as the next runner wants it."""
+        """End the running processes, and release their locks."""
         for attempt in self.running:
             attempt.end()
             self.folder.clear_up(attempt.task)
@@ -114,7 +114,7 @@ class Runner:
         self.watcher.end(self.board)
 
     def _start(self) -> None:
-        """Begin as many tasks as there is room for."""
+        """Start waiting tasks until all workers are busy."""
         for task in list(self.waiting):
             if len(self.running) >= self.workers:
                 return
@@ -130,7 +130,7 @@ class Runner:
                 self._launch(task, lock, 1)
 
     def _settled_elsewhere(self, task: Task, lock: Lock) -> bool:
-        """Whether another runner has dealt with the task, between the first look and the lock."""
+        """Whether another runner finished the task before this one got the lock."""
         result = self.folder.done(task)
         if result is not None:
             self.board.done(task, result)
@@ -148,7 +148,7 @@ class Runner:
         self.board.set(task, "running")
 
     def _finish(self, attempt: Attempt) -> None:
-        """Take note of a process that has ended."""
+        """Store the result or the failure of a process that has ended."""
         task = attempt.task
         result = self.folder.done(task) if attempt.process.returncode == 0 else None
         failure = None if result is not None else attempt.failure()
@@ -157,7 +157,7 @@ class Runner:
         if failure is not None and failure.crashed and attempt.number < ATTEMPTS:
             self.folder.clear_up(task)
             self._launch(task, attempt.lock, attempt.number + 1)
-            self.watcher.tell(self.board, task, f"{failure.error}; it is tried once more")
+            self.watcher.tell(self.board, task, f"{failure.error}; it runs once more")
             return
         try:
             self._settle(task, result, failure)
@@ -166,7 +166,7 @@ class Runner:
             attempt.lock.release()
 
     def _settle(self, task: Task, result: dict[str, Any] | None, failure: Failure | None) -> None:
-        """Note the end of a task."""
+        """Store the end of a task."""
         if result is not None:
             self.board.done(task, result)
             self.folder.forget_failure(task)
@@ -174,17 +174,16 @@ class Runner:
         elif failure is not None:
             if failure.disk_full:
                 raise OSError(errno.ENOSPC, DISK_FULL, str(self.folder.path))
-            file = self.folder.note_failure(task, {"error": failure.error, "traceback": failure.traceback})
+            file = self.folder.note_failure(
+                task, {"error": failure.error, "code": failure.code, "traceback": failure.traceback}
+            )
             self.board.fail(task, failure.error)
             self.watcher.tell(self.board, task, f"failed: {failure.error} ({file})")
 
 
 @contextmanager
 def _interrupts_wait() -> Iterator[list[int]]:
-    """A list of the interrupts that have come, for the loop to look at where nothing is half done.
-
-    The second one does not wait.
-    """
+    """A list of the interrupts so far, which the loop reads between two steps; a second interrupt acts at once."""
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield came

@@ -1,4 +1,4 @@
-"""Running one task: load, split, fit, ask the test rows, score."""
+"""Running one task: load, split, fit, roll out the test rows, score."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from askless.core import State, cost_model
-from askless.exceptions import CheckpointError
+from askless.exceptions import ExperimentError, ParameterError
 from askless.experiments.results import FORMAT, checksum, pack_loss, pack_order
 from askless.experiments.scoring import METRICS, case_losses, padded_order, scored_budgets, scores, steps_to_relevant
 from askless.experiments.spending import (
@@ -27,8 +27,8 @@ from askless.experiments.spending import (
     stopping_part,
     stopping_places,
 )
-from askless.experiments.task import ExperimentError, Task
-from askless.hints import did_you_mean, listed
+from askless.experiments.task import Task
+from askless.hints import did_you_mean, listed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Split", "configured_method", "fit_task", "load_table", "run_task", "split_rows"]
 
-FETCHED = ("torch", "numpy", "scikit-learn")  # packages whose versions a result notes
+TIMED = ("seconds", "explanation")  # parts of a model's summary that hold times
+PACKAGES = ("torch", "numpy", "scikit-learn")  # their versions are in each result
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,8 @@ class Split:
 def run_task(task: Task, checkpoint: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """The result of a task, ready for `write_result`.
 
-    `checkpoint` is a file that keeps the progress of the fit, so that a process that was killed goes on where it was;
-    the result is the same with and without. All but `result["measured"]` is the same whenever the task is run on the
-    same versions, whatever threads the machine offers.
+    `checkpoint` is a file that keeps the progress of the fit, so that a killed process can continue. It does not
+    change the result. The same versions give the same result, except `result["measured"]`, on any number of threads.
     """
     from askless.training import one_thread
 
@@ -97,21 +97,22 @@ def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
         **_spending(task, model, alone, test, valid, trajectory),
         "per_case": pack_loss(case_losses(model.task, trajectory, y, budgets)),
         "order": pack_order(padded_order(trajectory, task.max_features), len(model.schema)),
-        "summary": _plain(model.summary),
+        "summary": _plain({name: part for name, part in model.summary.items() if name not in TIMED}),
         "measured": {
             "fit_seconds": wall,
             "fit_cpu_seconds": cpu,
+            "method_seconds": _plain(model.summary["seconds"]),
             "rollout_seconds": asking,
             "peak_memory_mb": _peak_memory(),
             "host_cpu": _processor(),
-            "resumed": resumed,  # then the times are of the last part of the fit only
+            "resumed": resumed,  # then the times cover only the last part of the fit
         },
     }
     return {**result, "sha256": checksum(result)}
 
 
 def _relevant(trajectory: Trajectory, relevant: np.ndarray) -> dict[str, float | None]:
-    """How soon all relevant features were asked, and how soon they could have been."""
+    """After how many questions all relevant features were asked, and the least possible number."""
     steps = steps_to_relevant(trajectory.order, relevant)
     found = steps[steps > 0]
     return {
@@ -122,36 +123,50 @@ def _relevant(trajectory: Trajectory, relevant: np.ndarray) -> dict[str, float |
 
 
 def load_table(task: Task) -> Dataset:
-    """The task's data set, if it has as many rows and features as the task needs."""
+    """The task's data set; raises if it has too few rows or features."""
     from askless.datasets import load_dataset
 
     data = load_dataset(task.dataset, **task.dataset_options)
     features = data.info.features
     if task.max_features > features:
         raise ExperimentError(
-            f"max_features is {task.max_features}, but the data set {task.dataset!r} has {features} features"
+            "out_of_range",
+            f"max_features must be at most {features}, the features of {task.dataset!r}, not {task.max_features}",
+            name="max_features",
+            value=task.max_features,
+            high=features,
         )
     if task.rows is not None and task.rows > len(data.frame):
-        raise ExperimentError(f"rows is {task.rows}, but the data set {task.dataset!r} has {len(data.frame)} rows")
+        raise ExperimentError(
+            "out_of_range",
+            f"rows must be at most {len(data.frame)}, the rows of {task.dataset!r}, not {task.rows}",
+            name="rows",
+            value=task.rows,
+            high=len(data.frame),
+        )
     return data
 
 
 def split_rows(n: int, task: Task) -> Split:
     """Rows for training, validation and testing, out of `n`.
 
-    A permutation by `split_seed`: of its first `task.rows` the first are for testing, the next for validation, and
-    the rest for training.
+    The rows are permuted with `split_seed` and cut to `task.rows`. The first are for testing, the next for
+    validation, and the rest for training.
     """
     order = np.random.default_rng(task.split_seed).permutation(n)[: task.rows]
-    # A share such as 0.142857142857 of 70,000 rows means 10,000 of them.
+    # A share of 0.142857142857 of 70,000 rows means 10,000 rows.
     test, valid = (int(len(order) * share + 1e-6) for share in (task.test_fraction, task.validation_fraction))
     if min(test, valid, len(order) - test - valid) < 1:
-        raise ExperimentError(f"{len(order)} rows are too few to test, validate and train on ({task})")
+        raise ExperimentError(
+            "too_few_rows",
+            f"{len(order)} rows are too few for training, validation and test ({task})",
+            rows=len(order),
+        )
     return Split(order[test + valid :], order[test : test + valid], order[:test])
 
 
 def configured_method(name: str, options: dict[str, Any]) -> Method:
-    """The method of that name with these settings, checked; lists stand for tuples."""
+    """The method of that name with these settings, checked; lists become tuples."""
     from askless.methods import find_method
 
     method = find_method(name)
@@ -160,18 +175,24 @@ def configured_method(name: str, options: dict[str, Any]) -> Method:
         if option not in known:
             settings = f"its settings are {listed(known, most=99)}" if known else "it has no settings"
             raise ExperimentError(
-                f"the method {name!r} has no setting {option!r}{did_you_mean(option, known)}; {settings}"
+                "unknown_name",
+                f"the method {name!r} has no setting {option!r}{did_you_mean(option, known)}; {settings}",
+                name=option,
+                method=name,
+                nearest=nearest(option, known),
+                choices=list(known),
             )
     method.set_params(**{key: tuple(v) if isinstance(v, list) else v for key, v in options.items()})
     try:
         method.check()
-    except ValueError as error:
-        raise ExperimentError(f"the method {name!r}: {error}") from None
+    except ParameterError as error:
+        fields = {**error.fields, "method": name}
+        raise ExperimentError(error.code, f"the method {name!r}: {error}", **fields) from None
     return method
 
 
 def fit_task(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) -> FittedModel:
-    """The fitted model; with a checkpoint, a fit that was interrupted goes on."""
+    """The fitted model; an interrupted fit continues from its checkpoint."""
     from askless.estimators import DynamicClassifier, DynamicRegressor
 
     pictures = data.info.image_shape is not None
@@ -190,19 +211,13 @@ def fit_task(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) ->
         random_state=task.seed,
         verbose=False,
     )
-    try:
-        estimator.fit(*part(rows.train), validation=part(rows.valid), checkpoint=checkpoint)
-    except CheckpointError as error:  # damaged, or of other versions: of no use
-        if checkpoint is None or error.code not in ("damaged_file", "other_fit"):
-            raise
-        checkpoint.unlink()
-        estimator.fit(*part(rows.train), validation=part(rows.valid), checkpoint=checkpoint)
+    estimator.fit(*part(rows.train), validation=part(rows.valid), checkpoint=checkpoint)
     return estimator.model_
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Some rows: how to ask them, and (n,) what is true of them."""
+    """Some rows: their roll-out, and their (n,) true labels or numbers."""
 
     ask: Ask
     y: np.ndarray
@@ -216,9 +231,9 @@ class _Part:
 def _ask(
     model: FittedModel, table: pd.DataFrame, prices: CostModel, weigh: bool, rules: Sequence[StoppingRule]
 ) -> Trajectory:
-    """The roll-out of a table, also of a policy that looks at the truth, which `model.rollout` refuses.
+    """The roll-out of a table. Policies that need the true values are allowed, unlike in `model.rollout`.
 
-    Prices are paid in any case; whether they have a say in what is asked is for `weigh`.
+    Prices are always paid. With `weigh` they also influence the choice of features.
     """
     from askless.core import MaxFeatures, Trajectory, cases_at_once, rollout
     from askless.tables import row_chunks
@@ -240,7 +255,7 @@ def _ask(
 
 
 def _alone(prices: CostModel, model: FittedModel) -> np.ndarray:
-    """(features,) what each question costs as the first one."""
+    """(features,) the cost of each feature as the first question."""
     nothing = np.zeros((1, len(model.schema)), dtype=bool)
     state = State(np.zeros((1, model.schema.n_columns), dtype=np.float32), nothing, nothing)
     return np.array(prices.prices(state)[0], dtype=np.float64)
@@ -249,9 +264,9 @@ def _alone(prices: CostModel, model: FittedModel) -> np.ndarray:
 def _spending(
     task: Task, model: FittedModel, prices: np.ndarray, test: _Part, valid: _Part, trajectory: Trajectory
 ) -> dict[str, Any]:
-    """What a result says of money, where prices (features,) differ, and of stopping.
+    """The parts of a result on money and stopping; empty if all prices (features,) are equal.
 
-    Where rules stop the validation rows is for choosing a threshold, where they stop the test rows for what it does.
+    Thresholds are chosen on the validation rows and evaluated on the test rows.
     """
     if bool(np.all(prices == prices[0])):
         return {}
@@ -277,12 +292,14 @@ def _truth(model: FittedModel, target: np.ndarray) -> np.ndarray:
     codes = {label: code for code, label in enumerate(model.classes)}
     strange = [label for label in target.tolist() if label not in codes]
     if strange:
-        raise ExperimentError(f"the test rows have the label {strange[0]!r}, which the training rows have not")
+        raise ExperimentError(
+            "unknown_label", f"the label {strange[0]!r} is in the test rows but not in training", label=strange[0]
+        )
     return np.array([codes[label] for label in target.tolist()], dtype=np.int64)
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold; a number that is not finite becomes null."""
+    """The value as JSON can hold it; a number that is not finite becomes null."""
     if isinstance(value, dict):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -297,12 +314,12 @@ def _plain(value: Any) -> Any:
 def _versions() -> dict[str, str]:
     from askless.version import __version__
 
-    packages = {name: version(name) for name in FETCHED}
+    packages = {name: version(name) for name in PACKAGES}
     return {"askless": __version__, **packages, "python": platform.python_version()}
 
 
 def _peak_memory() -> float | None:
-    """Megabytes, of this process so far; None where the system does not tell."""
+    """The peak memory of this process in megabytes; None if the system does not report it."""
     try:
         import resource
     except ImportError:

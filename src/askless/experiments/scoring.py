@@ -1,4 +1,4 @@
-"""What a result says of a roll-out: curves against budgets, calibration, the loss of each case."""
+"""Scores of a roll-out: curves against budgets, calibration, the loss of each case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a result says of money and of stopping: scores with so much to spend on each case, and where rules stop."""
+"""The parts of a result on money and stopping: scores with a limit of money, and with stopping rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 CHOOSES = {
     "classification": "log_loss",
     "regression": "rmse",
-}  # what a threshold is chosen by; it needs no two classes
+}  # the metric to choose thresholds by; it must work with one class
 FIXED = "features"  # the rule that asks every case the same number of questions
 
 SHARES = (0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)  # of what everything costs
@@ -39,7 +39,7 @@ Ask = Callable[[Sequence[StoppingRule]], Trajectory]
 
 
 class ScoresOnly:
-    """A policy whose scores are not weighed against prices, be they information or not."""
+    """A policy whose scores are not weighed against prices."""
 
     def __init__(self, policy: Any) -> None:
         self.policy = policy
@@ -55,12 +55,12 @@ class ScoresOnly:
 
 
 def money_levels(prices: np.ndarray) -> list[float]:
-    """Amounts to spend on a case, from a little to all that the features (features,) cost."""
+    """Limits of money for a case: fractions of the total of the prices (features,)."""
     return [round(float(share * prices.sum()), 6) for share in SHARES]
 
 
 def money_part(ask: Ask, y: np.ndarray, prices: np.ndarray, metrics: Sequence[str]) -> dict[str, list[Any]]:
-    """The part "money" of a result: the scores with at most so much to spend on each case."""
+    """The part "money" of a result: the scores with each limit of money."""
     levels = money_levels(prices)
     ends = [_ends(ask((MaxCost(level),))) for level in levels]
     return {"money": levels, **_scored(metrics, y, ends)}
@@ -76,8 +76,7 @@ def stopping_places(
 ) -> Stops:
     """Where each rule stops the rows of the trajectory, which asks up to the budget.
 
-    Rules that need class probabilities are for models that are `certain` of something, those that need information
-    for policies that are `informative`.
+    Rules on class probabilities need `certain` (a classification), rules on information need `informative`.
     """
     stops: Stops = {FIXED: [(k, _after(trajectory, k)) for k in range(budget + 1)]}
     if certain:
@@ -89,7 +88,7 @@ def stopping_places(
 
 
 def stopping_part(stops: Stops, y: np.ndarray, metrics: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
-    """The part "stopping" of a result: by rule, where each threshold stops and what is known then."""
+    """The part "stopping" of a result: by rule, the mean cost and the scores of each threshold."""
     return {
         rule: {"threshold": [threshold for threshold, _ in places], **_scored(metrics, y, [end for _, end in places])}
         for rule, places in stops.items()
@@ -97,10 +96,10 @@ def stopping_part(stops: Stops, y: np.ndarray, metrics: Sequence[str]) -> dict[s
 
 
 def choosing_part(stops: Stops, y: np.ndarray, task: str) -> dict[str, dict[str, list[Any]]]:
-    """The part "stopping_valid" of a result, to choose a threshold by.
+    """The part "stopping_valid" of a result, to choose a threshold.
 
-    Beside the loss there is the `excess` over that of the best number of questions for every case, a mean over cases,
-    and its standard error; of squared errors in a regression.
+    `excess` is the mean loss minus that of the best fixed number of questions. `excess_error` is its standard error.
+    The loss is the log loss, or the squared error of a regression.
     """
     part = stopping_part(stops, y, (CHOOSES[task],))
     lost = {rule: np.stack([losses(task, end[0], y) for _, end in places]) for rule, places in stops.items()}
@@ -117,13 +116,13 @@ def _ends(trajectory: Trajectory) -> End:
 
 
 def _after(trajectory: Trajectory, count: int) -> End:
-    """After so many questions for every case, or all that it could be asked."""
+    """After a fixed number of questions, or fewer if a case has no more."""
     last = min(count, trajectory.cost.shape[1] - 1)
     return trajectory.at(count), np.minimum(count, trajectory.n_asked), trajectory.cost[:, last]
 
 
 def _first_sure(trajectory: Trajectory, confidence: float) -> End:
-    """Where each case would have stopped, had it stopped once the most probable class had this probability."""
+    """The first step of each case at which the most probable class has this probability."""
     sure = trajectory.predictions.max(axis=2) >= confidence  # (n, k + 1)
     steps = np.where(sure.any(axis=1), sure.argmax(axis=1), sure.shape[1] - 1)
     cases = np.arange(len(steps))

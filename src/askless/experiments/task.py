@@ -1,4 +1,4 @@
-"""A task: one data set, one method, one seed. Its key names its result, so that what is done is never done again."""
+"""A task: one data set, one method, one seed. Its key names its result file, so no task runs twice."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
 
-from askless.exceptions import AsklessError
-from askless.hints import did_you_mean
+from askless.exceptions import ExperimentError
+from askless.hints import did_you_mean, nearest
 
-__all__ = ["ExperimentError", "Task", "canonical_json", "default_label"]
+__all__ = ["Task", "canonical_json", "default_label"]
 
 KEY_LENGTH = 16  # hexadecimal digits
-
-
-class ExperimentError(AsklessError):
-    """An experiment's file, task or result is not what it should be; the message says which and where."""
 
 
 def canonical_json(data: Any) -> bytes:
@@ -27,18 +23,18 @@ def canonical_json(data: Any) -> bytes:
 
 
 def default_label(method: str, options: dict[str, Any]) -> str:
-    """What tables call a method: its name, with its options in brackets when there are any.
+    """The name of a method in tables, with its options in brackets if there are any.
 
     >>> default_label("greedy", {"subsets": "random", "epochs": 5})
     'greedy (epochs=5, subsets=random)'
     """
-    told = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
-    return f"{method} ({told})" if told else method
+    settings = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
+    return f"{method} ({settings})" if settings else method
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is to be fitted and scored.
+    """A fit and its evaluation.
 
     `rows` is how many of the table's rows are used, drawn at random; None uses all of them. The test rows, the
     validation rows and the drawn rows follow from `split_seed` alone, so that methods can be compared case by case.
@@ -53,7 +49,7 @@ class Task:
     max_features: int
     dataset_options: dict[str, Any] = field(default_factory=dict)
     method_options: dict[str, Any] = field(default_factory=dict)
-    label: str = ""  # what tables call the method
+    label: str = ""  # the name of the method in tables
     seed: int = 0
     test_fraction: float = 0.2
     validation_fraction: float = 0.2
@@ -89,15 +85,20 @@ class Task:
     def from_json(cls, data: Any) -> Task:
         """The task that `to_json` described."""
         if not isinstance(data, dict):
-            raise ExperimentError(f"a task is {data!r}; it must be an object")
+            raise ExperimentError("wrong_type", f"a task must be an object, not {data!r}", name="task", value=data)
         known = [item.name for item in fields(cls)]
         for name in data:
             if name not in known:
-                raise ExperimentError(f"a task has the unknown key {name!r}{did_you_mean(name, known)}")
+                raise ExperimentError(
+                    "unknown_name",
+                    f"unknown key {name!r} in a task{did_you_mean(name, known)}",
+                    name=name,
+                    nearest=nearest(name, known),
+                )
         lacking = [name for name in ("dataset", "method", "max_features") if name not in data]
         if lacking:
-            raise ExperimentError(f"a task has no {lacking[0]!r}")
+            raise ExperimentError("required", f"the key {lacking[0]!r} is missing in a task", name=lacking[0])
         try:
             return cls(**data)
         except (TypeError, ValueError) as error:
-            raise ExperimentError(f"a task has a value of the wrong type ({error})") from error
+            raise ExperimentError("wrong_type", f"a value in a task has the wrong type ({error})") from error

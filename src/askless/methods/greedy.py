@@ -235,7 +235,8 @@ class Greedy(NetMethod):
             phases.append(polishing(phases[-1], expected))
         if recipe.predictor_epochs:
             again, kept = recipe.predictor_epochs, phases[-1].keep_best_of
-            last = FollowingLearner(last, new_chains(epochs=again, walks=1))
+            with seeded(seed):  # the phases before draw the same numbers with this one and without
+                last = FollowingLearner(last, new_chains(epochs=again, walks=1))
             rate, validated = recipe.predictor_rate * self.learning_rate, seldom_validated(again)
             phases.append(
                 phase(name="predictor", learner=last, epochs=again, lr=rate, keep_best_of=kept, **validated)

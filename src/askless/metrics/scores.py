@@ -121,7 +121,7 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def _distributions(p: np.ndarray) -> np.ndarray:
     """`p` in float64, if its rows are probabilities: some formulas mean nothing for other scores."""
     wrong = (p < 0).any(axis=1) | (np.abs(p.sum(axis=1, dtype=np.float64) - 1) > 1e-3)
-    _refuse(wrong, p, "the predictions are not probabilities that sum to 1")
+    _refuse(wrong, p, "the predictions are not probabilities that sum to 1", "predictions")
     return p.astype(np.float64)
 
 

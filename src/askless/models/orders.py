@@ -15,6 +15,8 @@ __all__ = ["RandomOrder", "Ranking"]
 class Ranking:
     """The same scores in every state: a static order."""
 
+    fixed_order = True
+
     def __init__(self, scores: np.ndarray) -> None:
         self.scores = np.asarray(scores, dtype=np.float64)  # (features,)
 
@@ -44,6 +46,7 @@ class RandomOrder:
     The order follows from the seed and the case's place in the batch, so a single case always gets the same one.
     """
 
+    fixed_order = True
     stochastic = True  # a case's order depends on its place in the batch
 
     def __init__(self, seed: int) -> None:

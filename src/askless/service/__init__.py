@@ -1,4 +1,4 @@
-"""The interview as a service: a web page, an HTTP API and FHIR adaptive questionnaires over saved models.
+"""Serves saved models as a web page, an HTTP API and FHIR adaptive questionnaires.
 
 Needs `askless[serve]`; runs on numpy, without torch or scikit-learn. `askless serve` starts it.
 """

@@ -1,4 +1,4 @@
-"""The stateless API: the next question, and predictions of partial records. Nothing is kept."""
+"""The stateless API: the next question, and predictions of partial records. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 
 from askless.core import State
+from askless.exceptions import AsklessError
 from askless.service.answers import checked_answers, notes, respelled
-from askless.service.asking import TERMS, begin, checked_names, predicted, read_terms, standing
+from askless.service.asking import TERMS, begin, checked_names, predicted, quiet, read_terms, standing
 from askless.service.bodies import JsonResponse, checked_fields, json_body
-from askless.service.errors import conflict, invalid
+from askless.service.errors import conflict, invalid, problem_of
 from askless.service.models import Models, ServedModel
 from askless.service.openapi import Documentation
 
@@ -22,11 +23,11 @@ __all__ = ["NEXT_FIELDS", "next_question", "predict_records", "stateless_routes"
 
 NEXT_FIELDS = ("answers", "unknown", *TERMS)
 MOST_RECORDS = 10_000
-INLINE = 50  # so few records are predicted at once; more of them in a thread, so that nobody waits
+INLINE = 50  # records; longer lists are predicted in a thread, which does not block other requests
 
 
 def stateless_routes(models: Models, documentation: Documentation) -> APIRouter:
-    """`/api/models` and what hangs on it."""
+    """The routes below `/api/models`."""
     router = APIRouter(prefix="/api/models", tags=["models"])
 
     @router.get("", **documentation.of("models"))
@@ -54,28 +55,34 @@ def stateless_routes(models: Models, documentation: Documentation) -> APIRouter:
 
 
 def next_question(model: ServedModel, body: Any) -> dict[str, Any]:
-    """Where an interview stands after the answers in the body."""
+    """The state of an interview after the answers in the body."""
     data = checked_fields(body, NEXT_FIELDS, required=("answers",))
     answers = checked_answers(model, data["answers"], "answers")
     terms = read_terms(model, data)
-    talk = begin(model, terms)
+    interview = begin(model, terms)
     unknown = checked_names(model, data.get("unknown", []), "unknown")
-    _check_said_once(answers, unknown, terms.known)
-    talk.record(answers | dict.fromkeys(unknown))
-    remarks = [note for name, answer in (terms.known | answers).items() for note in notes(model, name, answer)]
+    _check_named_once(answers, unknown, terms.known)
+    try:
+        with quiet():
+            interview.record(answers | dict.fromkeys(unknown))
+    except AsklessError as error:
+        raise problem_of(error) from None
+    remarks = notes(model, terms.known | answers)
     remarks += respelled(data.get("known", {}), terms.known) + respelled(data["answers"], answers)
-    return {**standing(model, talk), "notes": remarks}
+    return {**standing(model, interview), "notes": remarks}
 
 
-def _check_said_once(answers: Collection[str], unknown: Collection[str], known: Collection[str]) -> None:
-    """Refuse a feature that is in two of the three."""
-    for name in answers:
-        if name in known:
-            raise conflict(f"{name!r} is among the answers and was known before")
-    for name in unknown:
-        if name in answers or name in known:
-            other = "among the answers" if name in answers else "was known before"
-            raise conflict(f"{name!r} is unknown, and {other}")
+def _check_named_once(answers: Collection[str], unknown: Collection[str], known: Collection[str]) -> None:
+    """Refuse a feature that is in two of the three fields."""
+    named = {"answers": answers, "unknown": unknown, "known": known}
+    for first, second in (("answers", "known"), ("unknown", "answers"), ("unknown", "known")):
+        for name in named[first]:
+            if name in named[second]:
+                raise conflict(
+                    f"{name!r} is in both `{first}` and `{second}`; send it in one of them",
+                    code="conflicting_answers",
+                    name=name,
+                )
 
 
 def read_records(request: Request) -> list[Any]:
@@ -83,12 +90,14 @@ def read_records(request: Request) -> list[Any]:
     data = checked_fields(json_body(request), ("records",), required=("records",))
     records = data["records"]
     if not isinstance(records, list) or not 1 <= len(records) <= MOST_RECORDS:
-        raise invalid(f"records must be a list of 1 to {MOST_RECORDS} objects", "records")
+        raise invalid(
+            f"records must be a list of 1 to {MOST_RECORDS} objects", "records", code="wrong_shape", name="records"
+        )
     return records
 
 
 def predict_records(model: ServedModel, records: Sequence[Any]) -> dict[str, Any]:
-    """Predictions of partial records, from whatever each knows."""
+    """Predictions of partial records."""
     schema = model.schema
     x = np.zeros((len(records), schema.n_columns), dtype=np.float32)
     known = np.zeros((len(records), len(schema)), dtype=bool)
@@ -106,5 +115,5 @@ def predict_records(model: ServedModel, records: Sequence[Any]) -> dict[str, Any
     labels = model.fitted.classes or ("mean",)
     predictions = [predicted(dict(zip(labels, row, strict=True))) for row in outputs.tolist()]
     if sd is not None:
-        predictions = [told | {"sd": float(each)} for told, each in zip(predictions, sd, strict=True)]
+        predictions = [each | {"sd": float(value)} for each, value in zip(predictions, sd, strict=True)]
     return {"model": model.name, "predictions": predictions}

@@ -1,4 +1,4 @@
-"""The whole service, put together."""
+"""The ASGI application."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from askless.exceptions import AsklessError
 from askless.service.api import stateless_routes
 from askless.service.bodies import JsonResponse, problem_json
-from askless.service.errors import Problem, invalid, problem_of_status
+from askless.service.errors import Problem, invalid, problem_of, problem_of_status
 from askless.service.fhir.routes import fhir_problem, fhir_routes
 from askless.service.interview_api import interview_routes
 from askless.service.interviews import Interviews
@@ -32,7 +33,7 @@ from askless.service.store import Store
 
 __all__ = ["build_app"]
 
-MACHINES = ("/api/", "/healthz", "/readyz", "/metrics")  # where programs call; a person reads the rest
+MACHINES = ("/api/", "/healthz", "/readyz", "/metrics")  # paths for programs; the others are pages
 PURGE_EVERY = 3600.0  # seconds
 
 
@@ -72,7 +73,7 @@ def build_app(models: Models, settings: Settings, log: Log | None = None) -> ASG
 
 
 def render(path: str, problem: Problem) -> Response:
-    """A problem, in the language of whoever asked."""
+    """A problem as FHIR, JSON or a page."""
     if path.startswith("/fhir/"):
         return fhir_problem(problem)
     return problem_json(problem) if path.startswith(MACHINES) else error_page(problem)
@@ -86,7 +87,7 @@ def _add_status(app: FastAPI, interviews: Interviews, metrics: Metrics, document
     @app.get("/readyz", tags=["status"], **documentation.of("readyz"))
     async def readyz() -> JsonResponse:
         if not await interviews.works():
-            raise Problem(503, "interviews cannot be kept")
+            raise Problem(503, "interviews cannot be stored")
         return JsonResponse({"status": "ready"})
 
     @app.get("/metrics", include_in_schema=False)
@@ -95,15 +96,15 @@ def _add_status(app: FastAPI, interviews: Interviews, metrics: Metrics, document
 
 
 def _add_handlers(app: FastAPI) -> None:
-    """Every error leaves in one of our shapes."""
+    """Render every error in one of the forms of `render`."""
 
-    @app.exception_handler(Problem)
-    async def on_problem(request: Request, error: Problem) -> Response:
-        return render(request.url.path, error)
+    @app.exception_handler(AsklessError)
+    async def on_problem(request: Request, error: AsklessError) -> Response:
+        return render(request.url.path, problem_of(error))
 
     @app.exception_handler(RequestValidationError)
     async def on_validation(request: Request, error: RequestValidationError) -> Response:
-        return render(request.url.path, invalid("the address of the request cannot be used"))
+        return render(request.url.path, invalid("the address of the request cannot be used", code="bad_request"))
 
     @app.exception_handler(HTTPException)
     async def on_status(request: Request, error: HTTPException) -> Response:
@@ -117,7 +118,7 @@ def _add_handlers(app: FastAPI) -> None:
 
 
 class Watch:
-    """Counts and logs requests: their route, status and time, and nothing of what they hold."""
+    """Counts and logs requests by route, status and time, without their content."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, log: Log) -> None:
         self.app, self.metrics, self.log = app, metrics, log
@@ -130,27 +131,27 @@ class Watch:
         start = time.perf_counter()
         status = 0
 
-        async def noting(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self.app(scope, receive, noting)
+            await self.app(scope, receive, send_and_note)
         except Exception as error:
             self.log.failure(error, route=_route(scope))
             if not status:
-                await render(scope["path"], problem_of_status(500))(scope, receive, with_headers(noting))
+                await render(scope["path"], problem_of_status(500))(scope, receive, with_headers(send_and_note))
         finally:
             seconds = time.perf_counter() - start
             route, method = _route(scope), _method(scope)
-            self.metrics.saw(method, route, status, seconds)
+            self.metrics.observe(method, route, status, seconds)
             self.log.write("request", method=method, route=route, status=status, ms=round(seconds * 1000, 2))
 
 
 def _route(scope: Scope) -> str:
-    """The route's pattern: the path itself may name an interview."""
+    """The route's pattern. The path itself may contain an interview's id."""
     return str(getattr(scope.get("route"), "path", "other"))
 
 
@@ -160,12 +161,12 @@ def _method(scope: Scope) -> str:
 
 
 async def _purge(interviews: Interviews, log: Log) -> None:
-    """Keep no interview longer than the retention allows."""
+    """Delete old interviews every hour."""
     while True:
         try:
             gone = await interviews.purge()
             if gone:
                 log.write("purged", interviews=gone)
         except Problem as problem:
-            log.write("purge failed", status=problem.status)
+            log.write("purge failed", code=problem.code)
         await asyncio.sleep(PURGE_EVERY)

@@ -1,4 +1,4 @@
-"""The one place where the service meets the interview: how one begins, and what is shown of where it stands.
+"""The only place where the service creates interviews and describes their state.
 
 Costs, stopping rules and candidates are passed on here and nowhere else.
 """
@@ -6,7 +6,9 @@ Costs, stopping rules and candidates are passed on here and nowhere else.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,38 +16,39 @@ import numpy as np
 
 from askless.core import Candidate, Interview
 from askless.core.costs import checked_price
+from askless.exceptions import AsklessError, AsklessWarning
 from askless.service.answers import checked_answers
-from askless.service.errors import invalid
+from askless.service.errors import invalid, problem_of
 from askless.service.models import ServedModel, label_text
 from askless.service.rules import DEAREST, read_rules
 
-__all__ = ["TERMS", "Terms", "begin", "leading", "predicted", "read_terms", "shares", "standing"]
+__all__ = ["TERMS", "Terms", "begin", "leading", "predicted", "quiet", "read_terms", "shares", "standing"]
 
-LEADING = 5  # candidates that are shown
-TERMS = ("known", "unavailable", "costs", "stopping")  # the fields of a request that are terms
+LEADING = 5  # candidates shown
+TERMS = ("known", "unavailable", "costs", "stopping")  # the fields of a request that set the terms
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How one interview is to be led, apart from the model."""
+    """The options of one interview."""
 
-    known: dict[str, Any] = field(default_factory=dict)  # beforehand, free
+    known: dict[str, Any] = field(default_factory=dict)  # free, not counted as asked
     unavailable: tuple[str, ...] = ()
-    costs: dict[str, float] = field(default_factory=dict)  # other prices than the model's
+    costs: dict[str, float] = field(default_factory=dict)  # used instead of the model's costs
     stopping: dict[str, Any] = field(default_factory=dict)  # rules by name
 
     @property
     def plain(self) -> bool:
-        """Whether the interview is the model's own."""
+        """Whether all options have their defaults."""
         return not (self.known or self.unavailable or self.costs or self.stopping)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Terms:
-        """The terms that `to_json` gave."""
+        """The terms that `to_json` returned."""
         return cls(data["known"], tuple(data["unavailable"]), data["costs"], data["stopping"])
 
     def to_json(self) -> dict[str, Any]:
-        """What is kept of an interview's beginning."""
+        """The terms as JSON, for the store."""
         return {
             "known": self.known,
             "unavailable": list(self.unavailable),
@@ -55,13 +58,13 @@ class Terms:
 
 
 def read_terms(model: ServedModel, data: Mapping[str, Any]) -> Terms:
-    """The terms in a request's body, checked."""
+    """The checked terms of a request's body."""
     if not any(name in data for name in TERMS):
         return Terms()
     unavailable = checked_names(model, data.get("unavailable", []), "unavailable")
     costs = data.get("costs", {})
     if not isinstance(costs, dict):
-        raise invalid("costs must be an object of prices by feature", "costs")
+        raise invalid("costs must be an object of costs by feature", "costs", code="wrong_type", name="costs")
     for name, price in costs.items():
         model.index(name, "costs")
         try:
@@ -69,7 +72,14 @@ def read_terms(model: ServedModel, data: Mapping[str, Any]) -> Terms:
         except ValueError:
             fits = False
         if not fits:
-            raise invalid(f"the cost of {name!r} must be a number from 0 to {DEAREST:g}", f"costs.{name}")
+            raise invalid(
+                f"the cost of {name!r} must be a number from 0 to {DEAREST:g}",
+                f"costs.{name}",
+                code="out_of_range",
+                name=name,
+                low=0,
+                high=DEAREST,
+            )
     stopping = data.get("stopping", {})
     read_rules(model, stopping)
     known = checked_answers(model, data.get("known", {}), "known")
@@ -77,39 +87,51 @@ def read_terms(model: ServedModel, data: Mapping[str, Any]) -> Terms:
 
 
 def checked_names(model: ServedModel, names: Any, where: str) -> list[str]:
-    """A list of features' names."""
+    """A checked list of feature names."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise invalid(f"{where} must be a list of features' names", where)
+        raise invalid(f"{where} must be a list of feature names", where, code="wrong_type", name=where)
     for name in names:
         model.index(name, where)
     return names
 
 
 def begin(model: ServedModel, terms: Terms) -> Interview:
-    """An interview of one case on these terms."""
+    """A new interview of one case."""
     if terms.plain:
         return model.fresh.copy()
     budget, rules = read_rules(model, terms.stopping)
-    return model.fitted.interview(
-        known=terms.known,
-        unavailable=terms.unavailable,
-        max_features=budget,
-        stopping=rules or None,
-        costs=terms.costs or None,
-        check_values=False,
-    )
+    try:
+        with quiet():
+            return model.fitted.interview(
+                known=terms.known,
+                unavailable=terms.unavailable,
+                max_features=budget,
+                stopping=rules or None,
+                costs=terms.costs or None,
+                check_values=False,  # the service checks them with its own limits
+            )
+    except AsklessError as error:
+        raise problem_of(error) from None
 
 
-def leading(talk: Interview) -> tuple[Candidate, ...]:
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Ignore warnings of askless: logs must not contain answers. Responses have the same remarks as `notes`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AsklessWarning)
+        yield
+
+
+def leading(interview: Interview) -> tuple[Candidate, ...]:
     """The best candidates for the next question, the chosen one first."""
-    return talk.leading(LEADING)
+    return interview.leading(LEADING)
 
 
 def shares(candidates: Sequence[Candidate]) -> list[float]:
-    """How the preference is divided among candidates, for a picture: by what they tell, else a softmax of scores."""
-    told = [each.information for each in candidates if each.information is not None]
-    if told and len(told) == len(candidates) and sum(told) > 0:
-        values = np.maximum(np.array([each.score for each in candidates]), 0.0)  # information, for its price
+    """The share of each candidate, for the bars of the page: of information per cost, or a softmax of the scores."""
+    information = [each.information for each in candidates if each.information is not None]
+    if information and len(information) == len(candidates) and sum(information) > 0:
+        values = np.maximum(np.array([each.score for each in candidates]), 0.0)  # information per cost
         if 0 < values.sum() < np.inf:
             return [float(share) for share in values / values.sum()]
     scores = np.array([each.score for each in candidates], dtype=np.float64)
@@ -120,20 +142,20 @@ def shares(candidates: Sequence[Candidate]) -> list[float]:
 
 
 def predicted(prediction: Mapping[Any, float]) -> dict[str, float]:
-    """A prediction with text for labels."""
+    """A prediction with its labels as text."""
     return {label_text(label): value for label, value in prediction.items()}
 
 
-def standing(model: ServedModel, talk: Interview) -> dict[str, Any]:
-    """Where an interview stands, as the API tells it."""
-    question = talk.question
+def standing(model: ServedModel, interview: Interview) -> dict[str, Any]:
+    """The state of an interview as the API returns it."""
+    question = interview.question
     shown = None
     if question is not None:
         shown = {**model.questions[model.schema.index(question.name)], "cost": question.cost}
     return {
         "model": model.name,
         "question": shown,
-        "prediction": predicted(talk.prediction),
+        "prediction": predicted(interview.prediction),
         "candidates": [
             {
                 "name": each.name,
@@ -141,12 +163,12 @@ def standing(model: ServedModel, talk: Interview) -> dict[str, Any]:
                 "information": None if each.information is None else _finite(each.information),
                 "price": each.price,
             }
-            for each in leading(talk)
+            for each in leading(interview)
         ],
-        "done": talk.done,
-        "stop_reason": talk.stop_reason,
-        "asked": talk.count,
-        "cost": talk.cost,
+        "done": interview.done,
+        "stop_reason": interview.stop_reason,
+        "asked": interview.count,
+        "cost": interview.cost,
     }
 
 

@@ -1,4 +1,4 @@
-"""Requests' bodies and answers' bodies."""
+"""The bodies of requests and responses."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 from askless.service.errors import Problem, invalid
 
 __all__ = ["BODY", "FhirResponse", "JsonResponse", "body_of", "checked_fields", "json_body", "problem_json"]
 
-BODY = "askless.body"  # where the guard leaves a request's body in its scope
+BODY = "askless.body"  # the key of the scope under which the guard stores the body
 
 
 class JsonResponse(JSONResponse):
-    """JSON, written quickly; never kept by anybody on the way."""
+    """JSON, rendered by orjson."""
 
     def render(self, content: Any) -> bytes:
-        """The bytes."""
+        """The content as bytes."""
         return orjson.dumps(content)
 
 
@@ -32,32 +32,38 @@ class FhirResponse(JsonResponse):
 
 
 def body_of(request: Request) -> bytes:
-    """The request's body, which the guard has read."""
+    """The request's body, read by the guard."""
     body: bytes = request.scope[BODY]
     return body
 
 
 def json_body(request: Request, empty: bytes = b"") -> Any:
-    """What a body says; NaN and infinities are no JSON. `empty` stands for a body of no bytes."""
+    """The parsed body. `empty` replaces a body without any bytes."""
     try:
         return orjson.loads(body_of(request) or empty)
     except orjson.JSONDecodeError:
-        raise invalid("the body is not JSON; NaN and infinities are none") from None
+        raise invalid("the body is not JSON (NaN and Infinity are not JSON either)", code="bad_json") from None
 
 
 def checked_fields(data: Any, known: Collection[str], required: Collection[str] = ()) -> dict[str, Any]:
-    """An object that has no fields but the known ones, and the required ones."""
+    """The object, if all its fields are known and no required one is missing."""
     if not isinstance(data, dict):
-        raise invalid(f"the body must be a JSON object with {listed(known)}")
+        raise invalid(f"the body must be a JSON object with {listed(known)}", code="wrong_type")
     for name in data:
         if name not in known:
-            raise invalid(f"there is no field {name[:60]!r}{did_you_mean(name, known)}; it takes {listed(known)}")
+            raise invalid(
+                f"unknown field {name[:60]!r}{did_you_mean(name, known)}; the fields are {listed(known)}",
+                code="unknown_field",
+                name=name[:60],
+                nearest=nearest(name, known),
+                choices=list(known),
+            )
     for name in required:
         if name not in data:
-            raise invalid(f"the field {name!r} is missing", name)
+            raise invalid(f"the field {name!r} is missing", name, code="required", name=name)
     return data
 
 
 def problem_json(problem: Problem) -> JsonResponse:
-    """The canonical error, as an answer."""
+    """An error as a JSON response."""
     return JsonResponse(problem.to_json(), problem.status, problem.headers)

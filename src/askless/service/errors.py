@@ -1,68 +1,77 @@
-"""One kind of error, and the one shape in which the API tells it. Neither ever holds an answer."""
+"""The errors of the service and their JSON form. No message holds an answer's value, and fields are never sent."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Problem", "conflict", "invalid", "not_found", "problem_of_status"]
+from askless.exceptions import CODES, AsklessError
 
-CODES = {
-    400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    409: "conflict",
-    413: "too_large",
-    415: "unsupported_media_type",
-    422: "invalid",
-    429: "too_many_requests",
-    500: "internal",
-    503: "unavailable",
+__all__ = ["Problem", "conflict", "invalid", "not_found", "problem_of", "problem_of_status"]
+
+BY_STATUS = {
+    400: ("bad_request", "the request cannot be read"),
+    401: ("unauthorized", "the service needs its token"),
+    404: ("not_found", "there is nothing at this address"),
+    405: ("method_not_allowed", "this address does not support this HTTP method"),
+    413: ("too_large", "the request is too large"),
+    415: ("unsupported_media_type", "the service does not read bodies of this type"),
+    422: ("invalid", "the request cannot be used"),
+    429: ("too_many_requests", "too many requests; try again in a moment"),
+    500: ("internal", "an internal error occurred; see the log of the service"),
+    503: ("storage_unavailable", "interviews cannot be stored at the moment; try again"),
 }
-WORDS = {
-    404: "there is nothing at this address",
-    405: "this address does not take this method",
-    500: "something went wrong in the service; its log has more",
-}
+CONFLICTS = ("interview_done", "cannot_ask", "nothing_to_undo")  # their messages name questions, never values
 
 
-class Problem(Exception):
-    """What went wrong, for the caller: an HTTP status, a sentence, and the place in the request where it is known."""
+class Problem(AsklessError):
+    """An error with an HTTP status, and the place in the request (such as `answers.age`) where it is known."""
 
-    def __init__(self, status: int, message: str, where: str | None = None) -> None:
-        super().__init__(message)
-        self.status, self.message, self.where = status, message, where
+    def __init__(
+        self, status: int, message: str, where: str | None = None, *, code: str | None = None, **fields: Any
+    ) -> None:
+        super().__init__(code or BY_STATUS.get(status, BY_STATUS[400])[0], message, **fields)
+        self.args = (status, message, where)  # what pickle and copy call the class with
+        self.status, self.where = status, where
         self.headers: dict[str, str] = {}
 
-    @property
-    def code(self) -> str:
-        """The kind of problem, for programs."""
-        return CODES[self.status]
-
     def to_json(self) -> dict[str, Any]:
-        """The canonical error body."""
+        """The body of the API's response."""
         return {
             "error": {"status": self.status, "code": self.code, "message": self.message, "where": self.where},
         }
 
 
-def invalid(message: str, where: str | None = None) -> Problem:
-    """The request was understood, but cannot be used."""
-    return Problem(422, message, where)
+def invalid(message: str, where: str | None = None, *, code: str = "invalid", **fields: Any) -> Problem:
+    """Status 422: the service can read the request but cannot use it."""
+    return Problem(422, message, where, code=code, **fields)
 
 
 def not_found(message: str) -> Problem:
-    """There is no such thing."""
+    """Status 404."""
     return Problem(404, message)
 
 
-def conflict(message: str) -> Problem:
-    """It does not fit what has happened meanwhile."""
-    return Problem(409, message)
+def conflict(message: str, *, code: str, **fields: Any) -> Problem:
+    """Status 409: the request does not fit the present state."""
+    return Problem(409, message, code=code, **fields)
+
+
+def problem_of(error: AsklessError) -> Problem:
+    """The problem for an error of another layer, with the same code.
+
+    The message is kept if it cannot hold an answer's value; otherwise the code's general explanation replaces it.
+    """
+    if isinstance(error, Problem):
+        return error
+    if error.code in CONFLICTS:
+        problem = conflict(error.message, code=error.code)
+    else:
+        problem = invalid(CODES.get(error.code, BY_STATUS[422][1]).rstrip("."), code=error.code)
+    problem.fields = {name: field for name, field in error.fields.items() if name != "value"}
+    return problem
 
 
 def problem_of_status(status: int) -> Problem:
-    """The problem behind a bare status."""
-    known = status if status in CODES else 400 if status < 500 else 500
-    return Problem(known, WORDS.get(known, CODES[known].replace("_", " ")))
+    """The problem for a bare HTTP status."""
+    known = status if status in BY_STATUS else 400 if status < 500 else 500
+    return Problem(known, BY_STATUS[known][1])

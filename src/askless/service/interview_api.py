@@ -1,4 +1,4 @@
-"""Interviews over HTTP, for programs."""
+"""The API of stored interviews."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["interview_routes"]
 
 
 def interview_routes(models: Models, interviews: Interviews, documentation: Documentation) -> APIRouter:
-    """Create, read, change and delete."""
+    """The routes that create, read, change and delete interviews."""
     router = APIRouter(prefix="/api", tags=["interviews"])
 
     @router.post("/models/{model}/interviews", **documentation.of("create"))
@@ -76,8 +76,6 @@ def _id(request: Request) -> str:
 
 def _named(data: dict[str, Any], field: str = "question") -> str | None:
     name = data.get(field)
-    if name is not None and not isinstance(name, str):
-        raise invalid(f"{field} must be text", field)
-    if field in data and name is None:
-        raise invalid(f"{field} must be text", field)
+    if field in data and not isinstance(name, str):
+        raise invalid(f"{field} must be text", field, code="wrong_type", name=field)
     return name

@@ -1,7 +1,7 @@
-"""The fast lane: the API's own handlers, called without the framework's work around them.
+"""Calls the handlers of the API directly, without FastAPI's middleware and validation.
 
-Every handler of the API takes the request and returns the response, so that nothing is left for FastAPI to find out
-at each call; it describes them, and serves everything else. This halves the time of a request.
+Every handler takes the request and returns the response, so FastAPI has nothing to add. FastAPI still describes the
+handlers and serves all other paths. This halves the time of a request.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from askless.service.errors import Problem
+from askless.exceptions import AsklessError
+from askless.service.errors import Problem, problem_of
 
 __all__ = ["Lane"]
 
 
 class Lane:
-    """Serves what the routers' routes match; hands on what they do not."""
+    """Serves the routes of the routers and passes other requests on."""
 
     def __init__(
         self, app: ASGIApp, routers: Iterable[APIRouter], render: Callable[[str, Problem], Response]
@@ -48,6 +49,6 @@ class Lane:
     async def _answer(self, route: APIRoute, request: Request) -> Response:
         try:
             answer: Response = await route.endpoint(request)
-        except Problem as problem:
-            return self.render(request.scope["path"], problem)
+        except AsklessError as error:
+            return self.render(request.scope["path"], problem_of(error))
         return answer

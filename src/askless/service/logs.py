@@ -1,4 +1,4 @@
-"""Logs as JSON lines. They hold routes, never paths (an interview's address is a secret), and never answers."""
+"""Logs as JSON lines. They contain routes but no paths (an interview's id is a secret) and no answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import orjson
 
 __all__ = ["JsonLines", "Log", "frames_of"]
 
-DEEPEST = 8  # places of a traceback that are written
+DEEPEST = 8  # frames of a traceback that are written
 
 
 class Log:
@@ -31,24 +31,24 @@ class Log:
         stream.flush()
 
     def failure(self, error: BaseException, **fields: Any) -> None:
-        """An error of ours: its type and where it happened. What it says could repeat an answer."""
+        """Log the type and the frames of an error. Its message is left out because it may contain an answer."""
         self.write("failure", error=type(error).__name__, frames=frames_of(error.__traceback__), **fields)
 
 
 def frames_of(trace: TracebackType | None) -> list[str]:
-    """The last places of a traceback."""
+    """The last frames of a traceback."""
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)[-DEEPEST:]]
 
 
 class JsonLines(logging.Handler):
-    """What other packages log, in the same lines."""
+    """Writes the logs of other packages as the same JSON lines."""
 
     def __init__(self, log: Log) -> None:
         super().__init__()
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        """One line; of an exception only its type and places."""
+        """Write one line. Exceptions are logged by type and frames only."""
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             self._log.failure(error, logger=record.name)

@@ -1,4 +1,4 @@
-"""The models that are served, each under its file's name, with all that is shown of them prepared once."""
+"""The served models. Each has the name of its file."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from typing import Any
 
 from askless.core.schema import Feature, Part
 from askless.encoding.choices import Choices
+from askless.exceptions import AsklessError, ParameterError
 from askless.fitted import FittedModel
+from askless.hints import nearest
 from askless.persistence import read_model
 from askless.service.descriptions import Description, Limits, described, read_descriptions, valid_range
-from askless.service.errors import Problem, not_found
+from askless.service.errors import invalid, not_found
 
 __all__ = ["AskedPart", "Models", "ServedModel", "label_text", "read_models"]
 
-NAME = re.compile(r"[A-Za-z0-9\-.]{1,64}")  # what a FHIR id may be, too
+NAME = re.compile(r"[A-Za-z0-9\-.]{1,64}")  # also the syntax of a FHIR id
 OTHERS = re.compile(r"[^A-Za-z0-9\-.]+")
 
 
 @dataclass(frozen=True)
 class AskedPart:
-    """One value that is asked for, and how it is shown."""
+    """One value of a question, with its description."""
 
     part: Part
     description: Description
@@ -42,26 +44,26 @@ class AskedPart:
 
     @property
     def text(self) -> str:
-        """The wording, or else the name."""
+        """The wording, or the name if there is none."""
         return self.description.text or self.part.name
 
     @cached_property
     def valid(self) -> Limits:
-        """The lowest and the highest number that is accepted."""
+        """The lowest and the highest accepted number."""
         return valid_range(self.part, self.description) if self.kind == "number" else (None, None)
 
     @cached_property
     def choices(self) -> Choices:
-        """What a category takes."""
+        """The choices of a category."""
         return Choices(self.part.choices or ())
 
     def unusual(self, number: float | None) -> bool:
-        """Whether a number is beyond what training has seen."""
+        """Whether a number is outside the range of the training data."""
         low, high = self.part.low, self.part.high
         return number is not None and low is not None and high is not None and not low <= number <= high
 
     def to_json(self) -> dict[str, Any]:
-        """The part, as the API shows it."""
+        """The part as the API returns it."""
         low, high = self.valid
         return {
             "name": self.name,
@@ -77,15 +79,23 @@ class AskedPart:
 
 
 class ServedModel:
-    """A model, its name, and how its features are worded."""
+    """A model with its name and the descriptions of its features."""
 
     def __init__(
         self, name: str, fitted: FittedModel, fingerprint: str, descriptions: Mapping[str, Description]
     ) -> None:
         if not NAME.fullmatch(name) or not name.strip("-."):
-            raise ValueError(f"a model cannot be served as {name!r}; name its file with 1 to 64 letters and digits")
+            raise ParameterError(
+                "not_supported",
+                f"a model cannot be served as {name!r}; name its file with 1 to 64 letters and digits",
+                name=name,
+            )
         if fitted.image_shape is not None:
-            raise ValueError("the model asks for patches of images, which nobody can type; use it from Python")
+            raise ParameterError(
+                "not_supported",
+                "the model asks for patches of images, which cannot be typed into a form; use it from Python",
+                name=name,
+            )
         self.name, self.fitted, self.fingerprint = name, fitted, fingerprint
         self.schema = fitted.schema
         nothing = Description()
@@ -95,15 +105,19 @@ class ServedModel:
             for feature in self.schema.features
         )
         self.labels = tuple(label_text(label) for label in fitted.classes) or ("mean",)
-        self.fresh = fitted.interview(
-            check_values=False
-        )  # not begun, to be copied; a model that cannot lead one says so now
+        # Copied for each interview. Raises now if the model cannot interview.
+        self.fresh = fitted.interview(check_values=False)
 
     @property
     def target(self) -> str | None:
-        """What is predicted, where the training table had a name for it."""
+        """The name of the predicted column, if the training table had one."""
         target = self.fitted.settings.get("target")
         return target if isinstance(target, str) else None
+
+    @property
+    def fixed_order(self) -> bool:
+        """Whether the order of the questions is the same for everyone."""
+        return self.fresh.fixed_order
 
     @property
     def title(self) -> str:
@@ -112,20 +126,26 @@ class ServedModel:
         return words[0].upper() + words[1:]
 
     def index(self, name: str, where: str | None = None) -> int:
-        """The position of a feature; an unknown name is a problem that says which is near."""
+        """The position of a feature. The error for an unknown name has the nearest one."""
         try:
             return self.schema.index(name)
         except ValueError:
             shown = name if len(name) <= 60 else name[:57] + "..."
-            raise Problem(422, f"there is no feature {shown!r}{self.schema.hint(name)}", where) from None
+            raise invalid(
+                f"unknown feature {shown!r}{self.schema.hint(name)}",
+                where,
+                code="unknown_name",
+                name=shown,
+                nearest=nearest(name, self.schema.names),
+            ) from None
 
     def text(self, index: int) -> str:
-        """How a feature is asked for."""
+        """The wording of a feature's question."""
         return self.descriptions[index].text or self.schema.features[index].name
 
     @cached_property
     def questions(self) -> tuple[dict[str, Any], ...]:
-        """Every feature as the API shows it, but for its price."""
+        """All features as the API returns them, without costs."""
         return tuple(self._question(i, feature) for i, feature in enumerate(self.schema.features))
 
     def _question(self, index: int, feature: Feature) -> dict[str, Any]:
@@ -140,7 +160,7 @@ class ServedModel:
 
     @cached_property
     def card(self) -> dict[str, Any]:
-        """What the model is: its features, and how it was made."""
+        """The description of the model: its features and its training."""
         method = self.fitted.settings.get("method")
         return {
             "name": self.name,
@@ -160,14 +180,16 @@ class ServedModel:
 
 
 class Models:
-    """All that is served, by name."""
+    """All served models, by name."""
 
     def __init__(self, models: Sequence[ServedModel]) -> None:
         self._by_name = {model.name: model for model in models}
         if len(self._by_name) < len(models):
-            raise ValueError("two models have the same file name; a model is served under the name of its file")
+            raise ParameterError(
+                "duplicate_name", "two models have the same file name; a model is served under the name of its file"
+            )
         if not models:
-            raise ValueError("there is no model to serve")
+            raise ParameterError("required", "there is no model to serve", name="models")
 
     def __iter__(self) -> Iterator[ServedModel]:
         return iter(self._by_name.values())
@@ -184,7 +206,7 @@ class Models:
 
 
 def read_models(paths: Sequence[str], descriptions: str | None = None) -> Models:
-    """The models in the files, described as they say themselves and, where there is one, as another file says."""
+    """The models in the files. Descriptions in `descriptions`, a JSON file, replace those that the models have."""
     fitted = {path: read_model(path) for path in paths}
     names = {name for model in fitted.values() for name in model.schema.all_names}
     given = {} if descriptions is None else read_descriptions(descriptions, names)
@@ -196,8 +218,8 @@ def _served(path: str, model: FittedModel, given: Mapping[str, Mapping[str, Any]
         return ServedModel(
             OTHERS.sub("-", Path(path).stem), model, _fingerprint(path), described(model.descriptions, given)
         )
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except AsklessError as error:
+        raise ParameterError(error.code, f"{path}: {error}", **error.fields | {"path": path}) from None
 
 
 def label_text(label: Any) -> str:

@@ -1,4 +1,4 @@
-"""The API's description: one entry for each route, with examples from the models that are served."""
+"""The OpenAPI description: one entry for each route, with examples from the served models."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from askless.version import __version__
 __all__ = ["ERRORS", "Documentation", "describe"]
 
 ABOUT = """\
-Ask less, know enough: the next best question for each case, and a prediction from the answers so far.
+askless chooses the next question for each case and predicts from the answers so far.
 
-`POST /api/models/{model}/next` is stateless: send all answers, get the next question. Interviews under
-`/api/interviews` are kept by the service. Errors have one shape, `{"error": {"status", "code", "message", "where"}}`,
-and never repeat an answer."""
+`POST /api/models/{model}/next` is stateless: send all answers, get the next question. The service stores the
+interviews under `/api/interviews`. All errors have the form `{"error": {"status", "code", "message", "where"}}`.
+Errors never contain an answer's value."""
 ERRORS = {
     401: "The token is missing or wrong.",
     403: "The host or the origin is not allowed.",
-    404: "There is no such thing.",
-    409: "It does not fit what has happened, or was said, already.",
+    404: "There is no such model or interview.",
+    409: "The request does not fit the present state; the code says why.",
     413: "The body has more than 1 MB.",
-    415: "Another type of body is needed.",
-    422: "The request cannot be used; the message says why.",
+    415: "The type of the body is not supported.",
+    422: "The request cannot be used; code, message and where say why.",
     429: "Too many requests.",
-    503: "Not ready.",
+    503: "Interviews cannot be stored at the moment.",
 }
 
 INTERVIEW: dict[str, Any] = {
     "name": "interview",
     "in": "path",
     "required": True,
-    "description": "What the interview's creation returned.",
+    "description": "The id that creating the interview returned.",
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{32}$"},
 }
 
 
 def example_value(part: AskedPart) -> Any:
-    """A value that a part takes."""
+    """A value that a part accepts."""
     if part.kind == "boolean":
         return True
     if part.kind == "category":
@@ -62,7 +62,7 @@ def example_answers(model: ServedModel, most: int = 2) -> dict[str, Any]:
 
 
 class Documentation:
-    """What each route says of itself; `of` gives the arguments of a route's decorator."""
+    """The descriptions of all routes."""
 
     def __init__(self, models: Models) -> None:
         model: dict[str, Any] = {
@@ -76,13 +76,18 @@ class Documentation:
         answers = example_answers(first)
         name = first.schema.features[0].name
         terms = {"known": answers, "stopping": {"max_features": 3}}
-        named = {"question": {"type": "string", "description": "The question that is meant; 409 if it is another."}}
-        value = {"description": "A value; for a group an object with a value for each part that is known."}
+        named = {
+            "question": {
+                "type": "string",
+                "description": "The name of the question; 409 if it is not the current one.",
+            }
+        }
+        value = {"description": "A value; for a group an object with the values of the known parts."}
         self._routes: dict[str, dict[str, Any]] = {
-            "models": _route("list_models", "The models, their features and how they were made", "Models"),
+            "models": _route("list_models", "The models, their features and their training", "Models"),
             "model": _route("read_model", "One model", "Model", errors=(404,), path=model),
             "next": _route(
-                "next_question", "The next question after some answers; nothing is kept", "Standing", (404, 409),
+                "next_question", "The next question after some answers; stateless", "Standing", (404, 409),
                 body=of_models(models, next_schema), example={"answers": answers}, path=model,
             ),
             "predict": _route(
@@ -90,34 +95,36 @@ class Documentation:
                 body=of_models(models, records_schema), example={"records": [answers, {}]}, path=model,
             ),
             "create": _route(
-                "create_interview", "Begin an interview that is kept", "Interview", (404,), status=201,
+                "create_interview", "Begin a stored interview", "Interview", (404, 503), status=201,
                 body=of_models(models, terms_schema), example=terms, path=model,
             ),
-            "read": _route("read_interview", "Where an interview stands", "Interview", (404, 409), path=INTERVIEW),
-            "delete": _route("delete_interview", "Delete an interview", None, (404,), status=204, path=INTERVIEW),
+            "read": _route(
+                "read_interview", "The state of an interview", "Interview", (404, 409, 503), path=INTERVIEW,
+            ),
+            "delete": _route("delete_interview", "Delete an interview", None, (404, 503), status=204, path=INTERVIEW),
             "answer": _route(
-                "answer", "Answer the question", "Interview", (404, 409),
+                "answer", "Answer the question", "Interview", (404, 409, 503),
                 body=record({"value": value, **named}, optional=named),
                 example={"value": answers[name], "question": name}, path=INTERVIEW,
             ),
             "tell": _route(
-                "tell", "Say something that was not asked, or correct an answer", "Interview", (404, 409),
+                "tell", "Add an answer that was not asked for, or correct one", "Interview", (404, 409, 503),
                 body=record({"feature": {"type": "string"}, "value": value}),
                 example={"feature": name, "value": answers[name]}, path=INTERVIEW,
             ),
             **{
                 action: _route(
-                    action, summary, "Interview", (404, 409), body=record(named, optional=named), example={},
+                    action, summary, "Interview", (404, 409, 503), body=record(named, optional=named), example={},
                     path=INTERVIEW,
                 )
                 for action, summary in (
-                    ("unknown", "The answer cannot be had: it is not asked again"),
-                    ("later", "Postpone the question until nothing else is left"),
+                    ("unknown", "The answer is unknown; the question is not asked again"),
+                    ("later", "Postpone the question until no other is left"),
                 )
             },
-            "undo": _route("undo", "Take the last change back", "Interview", (404, 409), path=INTERVIEW),
-            "healthz": _route("healthz", "Whether the process runs", "Status", checked=False),
-            "readyz": _route("readyz", "Whether it can answer", "Status", (503,), checked=False),
+            "undo": _route("undo", "Undo the last change", "Interview", (404, 409, 503), path=INTERVIEW),
+            "healthz": _route("healthz", "Whether the process is running", "Status", checked=False),
+            "readyz": _route("readyz", "Whether interviews can be stored", "Status", (503,), checked=False),
         }  # fmt: skip
 
     def of(self, route: str) -> dict[str, Any]:
@@ -143,7 +150,7 @@ def _route(
         for code in sorted(every)
     }
     content = {} if result is None else {"content": {"application/json": {"schema": ref(result)}}}
-    responses[status] = {"description": "Done." if result is None else "As asked for.", **content}
+    responses[status] = {"description": "Done." if result is None else "Success.", **content}
     extra: dict[str, Any] = {} if path is None else {"parameters": [path]}
     if body is not None:
         media = {"schema": body, "example": example}
@@ -160,7 +167,7 @@ def _route(
 
 
 def describe(app: FastAPI, components: dict[str, Any] | None = None, secured: bool = False) -> None:
-    """Let the app's description have our components."""
+    """Add our components to the app's description."""
 
     def description() -> dict[str, Any]:
         if app.openapi_schema is None:

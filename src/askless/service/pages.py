@@ -1,4 +1,4 @@
-"""The page: server-rendered, plain forms. The small script beside it only saves reloading."""
+"""The web page: server-rendered with plain forms. The script only avoids reloading the page."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askless.core.events import last_said
-from askless.service.answers import value_of_text
+from askless.encoding.words import is_unknown
+from askless.service.answers import accepts, value_of_text
 from askless.service.asking import Terms
 from askless.service.bodies import body_of
-from askless.service.errors import Problem, invalid, not_found
-from askless.service.interviews import Interviews, Live
+from askless.service.errors import Problem, conflict, invalid, not_found
+from askless.service.interviews import MOST_EVENTS, Interviews, Live
 from askless.service.models import Models, ServedModel
 from askless.service.security import COOKIE, session_of, token_fits
 from askless.service.settings import Settings
@@ -31,10 +32,19 @@ HERE = Path(__file__).parent
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FILES = {path.name: path.read_bytes() for path in sorted((HERE / "static").iterdir()) if path.suffix in TYPES}
 VERSION = hashlib.sha256(b"".join(FILES.values())).hexdigest()[:12]
+CHANGED = "Your last entry was not saved: the interview has changed since, perhaps in another window."
+NOTICES = {  # by code: why a form changed nothing; shown after the redirect
+    "question_changed": CHANGED,
+    "interview_changed": CHANGED,
+    "interview_done": "Your last entry was not saved: the interview is already complete.",
+    "nothing_to_undo": "There is no entry to take back.",
+    "too_many_events": f"Your last entry was not saved: an interview can have {MOST_EVENTS:,} entries at most. "
+    "Please begin a new interview.",
+}
 
 
 class Pages:
-    """The templates."""
+    """Renders the templates."""
 
     def __init__(self) -> None:
         self._templates = Environment(
@@ -52,7 +62,7 @@ PAGES = Pages()
 
 
 def error_page(problem: Problem) -> HTMLResponse:
-    """A problem, for a person; without the token it is the page on which to give it."""
+    """The page of a problem. For a missing token it is the page to sign in."""
     template = "sign_in.html" if problem.status == 401 else "error.html"
     page = PAGES.show(template, problem.status, problem=problem, failed=False)
     page.headers.update(problem.headers)
@@ -60,7 +70,7 @@ def error_page(problem: Problem) -> HTMLResponse:
 
 
 def page_routes(models: Models, interviews: Interviews, settings: Settings) -> APIRouter:
-    """Everything a browser shows."""
+    """The routes of the page."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
@@ -80,7 +90,8 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> A
 
     @router.get("/interviews/{interview}")
     async def read(request: Request) -> Response:
-        return _question(await interviews.find(_id(request)))
+        live = await interviews.find(_id(request))
+        return _question(live, notice=NOTICES.get(request.query_params.get("notice", "")))
 
     @router.get("/interviews/{interview}/summary")
     async def summary(request: Request) -> Response:
@@ -133,80 +144,92 @@ def page_routes(models: Models, interviews: Interviews, settings: Settings) -> A
 
 
 async def _told(interviews: Interviews, request: Request) -> Response:
-    """Tell, then the page of the interview again.
+    """Add or correct an answer, then redirect to the interview.
 
-    A page that is not the latest brings nothing back: a group's form has all parts of before. It is shown again.
+    A form from an outdated page is not saved but shown again: it would bring back old values of a group's parts.
     """
     live, form = await interviews.find(_id(request)), _form(request)
     index, events = _index(live.model, form.get("feature", "")), live.events
     name = live.model.schema.features[index].name
     value, errors = _value(live.model, index, form)
     if form.get("events") not in (None, str(events)):
-        twice = not errors and value == last_said(live.talk.history, name)  # nothing is left to be told
+        twice = not errors and value == last_said(live.interview.history, name)  # a double click
         return _to(live.id) if twice else _stale(live, index)
     if errors:
         return _tell(live, index, form, errors, 422)
     try:
         await interviews.change(live.id, Event("tell", name, value), events)
-    except Problem:
-        live = await interviews.find(live.id)
-        if live.events == events:
+    except Problem as problem:
+        if problem.status != 409:
             raise
-        return _stale(live, index)
+        live = await interviews.find(live.id)
+        return _to(live.id, problem) if live.events == events else _stale(live, index)
     return _to(live.id)
 
 
 async def _change(interviews: Interviews, request: Request) -> Response:
-    """Answer, unknown, later or undo; then the page of the interview again."""
+    """Answer, unknown, later or undo, then redirect to the interview."""
     action = request.path_params["action"]
     if action not in ("answer", "unknown", "later", "undo"):
         raise not_found("there is nothing at this address")
     live, form = await interviews.find(_id(request)), _form(request)
-    question, events = live.talk.question, live.events
-    stale = form.get("events") not in (None, str(events))  # sent twice, or from a page that is not the latest
-    if stale or (question is None and action != "undo"):
-        return _to(live.id)
-    event = Event(action)
-    if action == "answer" and question is not None:
-        index = live.model.schema.index(question.name)
-        value, errors = _value(live.model, index, form)
-        if errors:
-            return _question(live, form, errors, 422)
-        event = Event("answer", question.name, value)
+    question, events = live.interview.question, live.events
     try:
+        if form.get("events") not in (None, str(events)):
+            raise conflict("the form is from an outdated page", code="interview_changed")
+        if question is None and action != "undo":
+            raise conflict("the interview is done", code="interview_done")
+        event = Event(action)
+        if action == "answer" and question is not None:
+            index = live.model.schema.index(question.name)
+            value, errors = _value(live.model, index, form, hint=" If it is unknown, choose “Don’t know”.")
+            if errors:
+                return _question(live, form, errors, 422)
+            event = Event("answer", question.name, value)
         await interviews.change(live.id, event, events)
     except Problem as problem:
         if problem.status != 409:
             raise
+        live = await interviews.find(live.id)
+        return _to(live.id, None if _is_repetition(live, action, form) else problem)
     return _to(live.id)
 
 
-def _value(model: ServedModel, index: int, form: dict[str, str]) -> tuple[Any, dict[str, str]]:
-    """What a form says about a feature, and what is wrong with it, by field."""
+def _is_repetition(live: Live, action: str, form: dict[str, str]) -> bool:
+    """Whether the form repeats the last change, as a double click does."""
+    last = live.last
+    if last is None or last.action != action or form.get("events") != str(live.events - 1):
+        return False
+    if action != "answer" or last.feature is None:
+        return True
+    value, errors = _value(live.model, live.model.schema.index(last.feature), form)
+    return not errors and value == last.value
+
+
+def _value(model: ServedModel, index: int, form: dict[str, str], hint: str = "") -> tuple[Any, dict[str, str]]:
+    """The answer in a form, and error messages by field."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     parts = model.parts[index]
     for i, part in enumerate(parts):
         name = f"part-{i}"
         text = form.get(name, "").strip()
-        if not text:
+        if not text or (part.kind != "category" and is_unknown(text)):
             continue
-        if part.kind == "category":  # a choice is named by its place
+        if part.kind == "category":  # the form has the position of the choice
             choices = part.part.choices or ()
             place = _number(text)
             if place is not None and place < len(choices):
                 values[part.name] = choices[place]
             else:
-                errors[name] = "Choose one of the list."
+                errors[name] = "Choose one of the answers in the list."
             continue
-        if part.kind == "boolean":
-            text = {"0": "yes", "1": "no"}.get(text, text)
         try:
             values[part.name] = value_of_text(part, text, name)
-        except Problem as problem:
-            errors[name] = problem.message[0].upper() + problem.message[1:] + "."
+        except Problem:
+            errors[name] = "Choose yes or no." if part.kind == "boolean" else f"Enter {accepts(part)}."
     if not values and not errors:
-        errors["part-0"] = "Give an answer, or say that you do not know."
+        errors["part-0"] = f"Enter an answer.{hint}"
     alone = len(parts) == 1
     return values.get(parts[0].name) if alone else values, errors
 
@@ -216,11 +239,15 @@ def _start(model: ServedModel) -> HTMLResponse:
 
 
 def _question(
-    live: Live, form: dict[str, str] | None = None, errors: dict[str, str] | None = None, status: int = 200
+    live: Live,
+    form: dict[str, str] | None = None,
+    errors: dict[str, str] | None = None,
+    status: int = 200,
+    notice: str | None = None,
 ) -> HTMLResponse:
     view = interview_view(live)
     fields = [] if view["index"] is None else fields_of(live.model, view["index"], form, errors)
-    return PAGES.show("interview.html", status, view=view, fields=fields)
+    return PAGES.show("interview.html", status, view=view, fields=fields, notice=notice)
 
 
 def _tell(
@@ -230,14 +257,14 @@ def _tell(
     errors: dict[str, str] | None = None,
     status: int = 200,
 ) -> HTMLResponse:
-    """The form of a feature: as it was sent, or with what was said before, since a tell replaces all of it."""
-    entries = earlier_entries(live.model, live.talk, index) if form is None else form
+    """The form of a feature, as it was sent or filled with the current answer, which it will replace."""
+    entries = earlier_entries(live.model, live.interview, index) if form is None else form
     shown: dict[str, Any] = {"index": index, "fields": fields_of(live.model, index, entries, errors), "features": []}
     return PAGES.show("tell.html", status, view=interview_view(live), stale=status == 409, **shown)
 
 
 def _stale(live: Live, index: int) -> HTMLResponse:
-    """The form with what is known by now, for one that was opened before."""
+    """The form with the current answer, in place of one from an outdated page."""
     return _tell(live, index, status=409)
 
 
@@ -248,12 +275,12 @@ def _features(live: Live) -> list[tuple[int, str]]:
 def _index(model: ServedModel, text: str) -> int:
     place = _number(text)
     if place is None or place >= len(model.schema):
-        raise invalid("there is no such feature", "feature")
+        raise invalid("there is no such question", "feature", code="unknown_name", name="feature")
     return place
 
 
 def _number(text: str) -> int | None:
-    """The place that a form names."""
+    """The position in a field of a form."""
     return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
@@ -261,14 +288,16 @@ def _id(request: Request) -> str:
     return str(request.path_params["interview"])
 
 
-def _to(interview: str) -> RedirectResponse:
-    return RedirectResponse(f"/interviews/{interview}", 303)
+def _to(interview_id: str, problem: Problem | None = None) -> RedirectResponse:
+    """Redirect to the interview, which then shows the notice for the problem."""
+    notice = "" if problem is None else f"?notice={problem.code}"
+    return RedirectResponse(f"/interviews/{interview_id}{notice}", 303)
 
 
 def _form(request: Request) -> dict[str, str]:
-    """The fields of a form; of equal names the last."""
+    """The fields of a form; the last of equal names."""
     try:
         text = body_of(request).decode()
         return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=200))
     except ValueError:
-        raise invalid("the form cannot be read") from None
+        raise invalid("the form cannot be read", code="bad_request") from None

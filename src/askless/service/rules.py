@@ -1,4 +1,4 @@
-"""The stopping rules that a request may name: numbers by rule, of which the first to fire stops."""
+"""The stopping rules of a request: a number for each rule. The first rule to fire stops the interview."""
 
 from __future__ import annotations
 
@@ -7,20 +7,27 @@ from typing import Any
 
 from askless.core import MaxFeatures
 from askless.core.stopping import StoppingRule, stopping_from_json
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 from askless.service.errors import invalid
 from askless.service.models import ServedModel
 
 __all__ = ["DEAREST", "budget_of", "read_rules", "rule_schemas"]
 
 MOST_QUESTIONS = 1_000_000
-DEAREST = 1e9  # a higher price is a mistake
+DEAREST = 1e9  # a higher cost is a mistake
+
+NEEDS = {  # rules that some models do not support, and why
+    "confidence": "needs a classifier",
+    "decision_stable": "needs a classifier with stored training rows; fit the model with reference_rows=256",
+    "spread": "needs a regression model that predicts its spread",
+    "information_per_cost": "needs a method whose scores are information",
+}
 
 Schema = dict[str, Any]
 
 
 def rule_schemas(model: ServedModel) -> dict[str, Schema]:
-    """By rule: what its number may be. Only rules that the model's predictions and scores can serve."""
+    """The JSON schema of each rule that this model supports."""
     fitted = model.fitted
     chance = {"type": "number", "minimum": 0, "maximum": 1}
     amount = {"type": "number", "minimum": 0, "maximum": DEAREST}
@@ -40,24 +47,38 @@ def rule_schemas(model: ServedModel) -> dict[str, Schema]:
 
 
 def read_rules(model: ServedModel, stopping: Any) -> tuple[int | None, list[StoppingRule]]:
-    """The budget, and the other rules, of `{"max_features": 5, "confidence": 0.95}`, checked."""
+    """The budget and the other rules of an object such as `{"max_features": 5, "confidence": 0.95}`, checked."""
     if not isinstance(stopping, Mapping):
-        raise invalid("stopping must be an object of rules by name", "stopping")
+        raise invalid("stopping must be an object of rules by name", "stopping", code="wrong_type", name="stopping")
     known = rule_schemas(model)
     budget: int | None = None
     rules: list[StoppingRule] = []
     for name, setting in stopping.items():
         where = f"stopping.{name[:60]}"
         if name not in known:
+            if name in NEEDS:
+                raise invalid(f"the stopping rule {name!r} {NEEDS[name]}", where, code="not_supported", name=name)
             raise invalid(
-                f"there is no such stopping rule{did_you_mean(name, known)}; there is {listed(known)}", where
+                f"unknown stopping rule{did_you_mean(name, known)}; this model supports {listed(known)}",
+                where,
+                code="unknown_name",
+                name=name[:60],
+                nearest=nearest(name, known),
+                choices=list(known),
             )
         schema = known[name]
         number = isinstance(setting, (int, float)) and not isinstance(setting, bool)
         whole = schema["type"] == "number" or (number and float(setting).is_integer())  # 3.0 is 3 in JSON
         if not number or not whole or not schema["minimum"] <= setting <= schema["maximum"]:
             kind = "a whole number" if schema["type"] == "integer" else "a number"
-            raise invalid(f"{name} must be {kind} from {schema['minimum']} to {schema['maximum']:g}", where)
+            raise invalid(
+                f"{name} must be {kind} from {schema['minimum']} to {schema['maximum']:g}",
+                where,
+                code="out_of_range",
+                name=name,
+                low=schema["minimum"],
+                high=schema["maximum"],
+            )
         if name == "max_features":
             budget = int(setting)
         else:
@@ -66,5 +87,5 @@ def read_rules(model: ServedModel, stopping: Any) -> tuple[int | None, list[Stop
 
 
 def budget_of(rules: tuple[StoppingRule, ...]) -> int | None:
-    """How many questions there are at most, if a rule says so."""
+    """The largest number of questions, if a rule limits it."""
     return min((rule.limit for rule in rules if isinstance(rule, MaxFeatures)), default=None)

@@ -1,10 +1,11 @@
-"""JSON schemas of what the API takes and gives, exact for the models that are served."""
+"""JSON schemas of the API's requests and responses, exact for the served models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from askless.exceptions import CODES
 from askless.service.models import AskedPart, Models, ServedModel
 from askless.service.rules import DEAREST, rule_schemas
 
@@ -30,17 +31,17 @@ OPTIONAL_NUMBER: Schema = {"type": ["number", "null"]}
 PREDICTION: Schema = {
     "type": "object",
     "additionalProperties": NUMBER,
-    "description": "The probability of each class; or `mean` and, where it is known, `sd`.",
+    "description": "The probability of each class; or `mean` and, if known, `sd`.",
 }
 
 
 def ref(name: str) -> Schema:
-    """A schema among the components."""
+    """A reference to one of the components."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def record(properties: dict[str, Schema], optional: Iterable[str] = (), **more: Any) -> Schema:
-    """An object with just these properties."""
+    """An object with exactly these properties."""
     required = [name for name in properties if name not in set(optional)]
     shape = {"type": "object", "properties": properties, "additionalProperties": False, **more}
     return shape | ({"required": required} if required else {})
@@ -77,17 +78,18 @@ QUESTION = record(
 )
 STANDING = {
     "model": TEXT,
-    "question": {"oneOf": [{"type": "null"}, ref("Question")], "description": "What to ask next; null when done."},
+    "question": {"oneOf": [{"type": "null"}, ref("Question")], "description": "The next question; null when done."},
     "prediction": ref("Prediction"),
     "candidates": array(
         record({"name": TEXT, "value": OPTIONAL_NUMBER, "information": OPTIONAL_NUMBER, "price": NUMBER}),
-        description="The leading candidates for the next question, the chosen one first: what the choice went by, "
-        "information in nats where the method gives it, and the price.",
+        description="The leading candidates for the next question, the chosen one first. `value` is what they are "
+        "ordered by; `information` is in nats, if the method estimates it.",
     ),
     "done": {"type": "boolean"},
     "stop_reason": OPTIONAL_TEXT,
-    "asked": {"type": "integer", "description": "How many questions were asked."},
-    "cost": {**NUMBER, "description": "What they cost together."},
+    "asked": {"type": "integer", "description": "The number of questions asked."},
+    "cost": {**NUMBER, "description": "The total cost of the questions asked."},
+    "notes": array(TEXT, description="Remarks, such as on numbers outside the range of the training data."),
 }
 EVENT = record(
     {
@@ -117,8 +119,8 @@ ERROR = record(
         "error": record(
             {
                 "status": {"type": "integer"},
-                "code": TEXT,
-                "message": TEXT,
+                "code": {"enum": sorted(CODES), "description": "Codes stay the same between releases."},
+                "message": {**TEXT, "description": "For people; may change between releases."},
                 "where": {**OPTIONAL_TEXT, "description": "The place in the request, such as answers.age."},
             }
         )
@@ -127,13 +129,13 @@ ERROR = record(
 COMPONENTS: dict[str, Schema] = {
     "Prediction": PREDICTION,
     "Question": QUESTION,
-    "Standing": record({**STANDING, "notes": array(TEXT)}),
+    "Standing": record(STANDING),
     "Interview": record(
         {
-            "id": {**TEXT, "description": "Unguessable; who knows it can read and change the interview."},
+            "id": {**TEXT, "description": "A secret: anyone who knows it can read and change the interview."},
             **STANDING,
             "history": array(ref("Event")),
-            "events": {"type": "integer", "description": "How many changes were kept, undone ones included."},
+            "events": {"type": "integer", "description": "The number of stored changes, undone ones included."},
         }
     ),
     "Event": EVENT,
@@ -146,7 +148,7 @@ COMPONENTS: dict[str, Schema] = {
 
 
 def value_schema(part: AskedPart) -> Schema:
-    """What a part takes."""
+    """The accepted values of a part."""
     if part.kind == "boolean":
         return {"type": "boolean"}
     if part.kind == "category":
@@ -168,17 +170,20 @@ def answers_schema(model: ServedModel) -> Schema:
 
 
 def terms_schema(model: ServedModel, **more: Schema) -> Schema:
-    """How an interview is to be led."""
+    """The options of an interview."""
     names = array({"enum": list(model.schema.names)})
     prices = {name: {"type": "number", "minimum": 0, "maximum": DEAREST} for name in model.schema.names}
     rules = rule_schemas(model)
     properties = {
-        "known": {**answers_schema(model), "description": "Known beforehand: free, and not counted."},
-        "unavailable": {**names, "description": "Not to be asked for."},
-        "costs": {**record(prices, optional=prices), "description": "Other prices than the model's."},
+        "known": {
+            **answers_schema(model),
+            "description": "Answers known beforehand: free and not counted.",
+        },
+        "unavailable": {**names, "description": "Features that are never asked."},
+        "costs": {**record(prices, optional=prices), "description": "Costs that replace those of the model."},
         "stopping": {
             **record(rules, optional=rules),
-            "description": "When to stop: the first of these rules to fire stops.",
+            "description": "Stopping rules. The first to fire stops the interview.",
         },
     }
     return record({**more, **properties}, optional=properties)
@@ -189,8 +194,11 @@ def next_schema(model: ServedModel) -> Schema:
     names = array({"enum": list(model.schema.names)})
     schema = terms_schema(
         model,
-        answers={**answers_schema(model), "description": "Questions asked so far, and their answers, in order."},
-        unknown={**names, "description": "Questions that were asked in vain; none of the `answers`, nor `known`."},
+        answers={**answers_schema(model), "description": "The answers so far, in the order of the questions."},
+        unknown={
+            **names,
+            "description": "Features that were asked and remained unknown. They must not be in `answers` or `known`.",
+        },
     )
     schema["required"] = ["answers"]
     return schema

@@ -1,4 +1,4 @@
-"""Who may call, how often and with how much; and the headers that every answer carries."""
+"""Checks of hosts, origins, tokens, rates and sizes, and the headers of every response."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["COOKIE", "LARGEST_BODY", "Guard", "RateLimit", "host_name", "session
 
 LARGEST_BODY = 1_000_000  # bytes
 COOKIE = "askless-session"
-OPEN = ("/healthz", "/readyz", "/sign-in")  # and the page's own files
+OPEN = ("/healthz", "/readyz", "/sign-in")  # and the static files
 SAFE = ("GET", "HEAD", "OPTIONS")
-CLIENTS = 10_000  # addresses of which the rate is remembered
+CLIENTS = 10_000  # addresses whose rate is remembered
 
 HEADERS = [
     (
@@ -41,11 +41,11 @@ HEADERS = [
 NO_STORE = (b"cache-control", b"no-store")
 
 Render = Callable[[str, Problem], Response]
-"""An answer that tells a problem, fit for the path."""
+"""Makes a response from a path and a problem."""
 
 
 class Guard:
-    """Lets through what may pass. A body is read here, once, so that nothing behind meets one that is too large."""
+    """Middleware that checks each request. It reads the body once and refuses bodies that are too large."""
 
     def __init__(self, app: ASGIApp, settings: Settings, render: Render) -> None:
         self.app, self.settings, self.render = app, settings, render
@@ -71,7 +71,11 @@ class Guard:
     def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")
         if host_name(host) not in self._names:
-            raise Problem(403, "the service is not known under this name; see the setting ASKLESS_ALLOWED_HOSTS")
+            raise Problem(
+                403,
+                "this Host header is not allowed; see the setting ASKLESS_ALLOWED_HOSTS",
+                code="host_not_allowed",
+            )
         if not self._rate.admits(_client(scope)):
             problem = Problem(429, "too many requests; try again in a moment")
             problem.headers["Retry-After"] = "1"
@@ -83,12 +87,12 @@ class Guard:
             self._check_caller(headers)
 
     def _check_origin(self, headers: dict[bytes, bytes], host: str) -> None:
-        """A page of somebody else's must not write here in the name of the person who looks at it."""
+        """Refuse writes from pages of other origins, which a browser would send with the user's cookie."""
         origin = headers.get(b"origin")
         if origin is not None and _place(origin.decode("latin-1")) != host.casefold():
-            raise Problem(403, "the request comes from a page of another origin")
+            raise Problem(403, "the request comes from a page of another origin", code="origin_not_allowed")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            raise Problem(403, "the request comes from a page of another site")
+            raise Problem(403, "the request comes from a page of another site", code="origin_not_allowed")
 
     def _check_caller(self, headers: dict[bytes, bytes]) -> None:
         scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
@@ -103,15 +107,15 @@ class Guard:
 
 
 class RateLimit:
-    """At most so many requests a second from one address, and twice as many at once."""
+    """Limits the requests per second from one address; bursts may be twice as large."""
 
     def __init__(self, per_second: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second, self._clock = per_second, clock
         self._most = max(1.0, 2.0 * per_second)
-        self._left: dict[str, tuple[float, float]] = {}  # address: how many may come, and when that was known
+        self._left: dict[str, tuple[float, float]] = {}  # address: requests left, and when they were counted
 
     def admits(self, client: str) -> bool:
-        """Whether one more request may come."""
+        """Whether one more request is allowed."""
         if not self._per_second:
             return True
         now = self._clock()
@@ -120,32 +124,32 @@ class RateLimit:
         admitted = left >= 1.0
         self._left[client] = (left - admitted, now)
         if len(self._left) > CLIENTS:
-            del self._left[next(iter(self._left))]  # the one that was not seen for longest
+            del self._left[next(iter(self._left))]  # the least recently seen
         return admitted
 
 
 def session_of(token: str) -> str:
-    """What a browser's cookie holds instead of the token itself."""
+    """The value of the browser's cookie, derived from the token."""
     return hmac.new(token.encode(), b"askless session", hashlib.sha256).hexdigest()
 
 
 def token_fits(given: bytes, token: str | None) -> bool:
-    """Whether it is the token, in a time that tells nothing."""
+    """Whether it is the token; compares in constant time."""
     return token is not None and hmac.compare_digest(given, token.encode())
 
 
-@lru_cache(maxsize=64)  # callers use few names
+@lru_cache(maxsize=64)  # callers use few hosts
 def host_name(host: str) -> str:
     """The name in a Host header, without its port."""
     try:
         parts = urlsplit(f"//{host}")
         return "" if parts.port == 0 or "@" in host else (parts.hostname or "").casefold()
-    except ValueError:  # such as a port that is no number
+    except ValueError:  # such as a port that is not a number
         return ""
 
 
 def _place(origin: str) -> str:
-    """The host and the port of an origin; empty where it has none."""
+    """The host and the port of an origin; empty if it has none."""
     try:
         return urlsplit(origin).netloc.casefold()
     except ValueError:  # such as a bracket that is not closed
@@ -165,7 +169,7 @@ async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes:
     size, more = 0, True
     while more:
         message = await receive()
-        if message["type"] == "http.disconnect":  # half an answer is none
+        if message["type"] == "http.disconnect":  # the client went away
             raise Problem(400, "the body is not complete")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
@@ -176,13 +180,13 @@ async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes:
 
 
 def _too_large() -> Problem:
-    problem = Problem(413, f"the body has more than {LARGEST_BODY} bytes")
+    problem = Problem(413, f"the body has more than {LARGEST_BODY:,} bytes")
     problem.headers["Connection"] = "close"
     return problem
 
 
 def with_headers(send: Send) -> Send:
-    """Let every answer carry the headers."""
+    """Add the headers to every response."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""The process that serves: uvicorn around the app, with logs as JSON lines."""
+"""Runs the app under uvicorn, with logs as JSON lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["make_server", "serve"]
 
 
 def make_server(models: Models, settings: Settings, log: Log | None = None) -> uvicorn.Server:
-    """A server that is ready to run."""
+    """A configured server."""
     log = log or Log()
     for name in ("uvicorn", "uvicorn.error", "asyncio", "py.warnings"):
         logger = logging.getLogger(name)
@@ -31,7 +31,7 @@ def make_server(models: Models, settings: Settings, log: Log | None = None) -> u
         host=settings.host,
         port=settings.port,
         log_config=None,
-        access_log=False,  # its lines hold paths; ours do not
+        access_log=False,  # its lines contain paths
         server_header=False,
         lifespan="on",
         ws="none",
@@ -41,7 +41,7 @@ def make_server(models: Models, settings: Settings, log: Log | None = None) -> u
 
 
 def serve(models: Models, settings: Settings) -> None:
-    """Serve until a signal ends it."""
+    """Serve until a signal arrives."""
     log = Log()
     logging.captureWarnings(True)
     server = make_server(models, settings, log)

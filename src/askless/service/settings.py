@@ -1,4 +1,4 @@
-"""How the service is configured: environment variables, which the arguments of `askless serve` override."""
+"""The settings of the service: environment variables, overridden by the arguments of `askless serve`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+
+from askless.exceptions import ParameterError
 
 __all__ = ["ENVIRONMENT", "Settings"]
 
@@ -27,36 +29,63 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set; the defaults serve one person on this machine and keep nothing on disk."""
+    """All settings. The defaults serve one person on this machine and write nothing to disk."""
 
     host: str = "127.0.0.1"  # the address to listen on
     port: int = 8000
-    token: str | None = None  # who calls must know it; required on any address but this machine's own
-    allowed_hosts: tuple[str, ...] = ()  # names in the Host header, besides this machine's own
-    base_url: str | None = None  # how others reach the service; part of the canonical URLs of questionnaires
-    keep: str | None = None  # an SQLite file for interviews; without one they live in memory
-    retention_days: float = 30.0  # an interview that was not touched for so long is deleted
-    rate_limit: float = 0.0  # requests a second from one address; 0 for any number
+    token: str | None = None  # required from callers; must be set unless host is this machine
+    allowed_hosts: tuple[str, ...] = ()  # accepted Host headers, in addition to those of this machine
+    base_url: str | None = None  # the public URL; part of the canonical URLs of questionnaires
+    keep: str | None = None  # an SQLite file for interviews; None keeps them in memory
+    retention_days: float = 30.0  # unchanged interviews are deleted after this time
+    rate_limit: float = 0.0  # requests per second from one address; 0 for no limit
 
     def __post_init__(self) -> None:
         if not 0 <= self.port < 65536:
-            raise ValueError(f"the port is {self.port}; it must be a whole number below 65536")
+            raise ParameterError(
+                "out_of_range",
+                f"port must be an integer from 0 to 65535, not {self.port}",
+                name="port",
+                value=self.port,
+                low=0,
+                high=65535,
+            )
         for name in ("retention_days", "rate_limit"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f"{name} is {value}; it must be a number of at least 0")
+                raise ParameterError(
+                    "out_of_range",
+                    f"{name} must be a finite number of at least 0, not {value}",
+                    name=name,
+                    value=value,
+                    low=0,
+                )
         if self.host not in LOOPBACK and self.token is None:
-            raise ValueError(f"to listen on {self.host}, set {ENVIRONMENT['token']}: others could reach the service")
+            raise ParameterError(
+                "required",
+                f"set {ENVIRONMENT['token']} to listen on {self.host}: others can reach the service there",
+                name="token",
+            )
         if self.token is not None and not (len(self.token) >= SHORTEST_TOKEN and self.token.isascii()):
-            raise ValueError(f"{ENVIRONMENT['token']} must be ASCII and have at least {SHORTEST_TOKEN} characters")
+            raise ParameterError(
+                "out_of_range",
+                f"{ENVIRONMENT['token']} must be ASCII and have at least {SHORTEST_TOKEN} characters",
+                name="token",
+                low=SHORTEST_TOKEN,
+            )
         if self.base_url is not None:
             url = urlsplit(self.base_url)
             if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
-                raise ValueError(f"the base URL is {self.base_url!r}; give one such as https://ask.example.org")
+                raise ParameterError(
+                    "invalid_choice",
+                    f"base_url must be a URL such as https://ask.example.org, not {self.base_url!r}",
+                    name="base_url",
+                    value=self.base_url,
+                )
 
     @classmethod
     def read(cls, environment: Mapping[str, str] | None = None, **arguments: Any) -> Settings:
-        """What the environment says, and then the arguments that are not None."""
+        """The settings from the environment and from the arguments that are not None."""
         given = os.environ if environment is None else environment
         values: dict[str, Any] = {}
         for name, variable in ENVIRONMENT.items():
@@ -66,7 +95,7 @@ class Settings:
 
     @property
     def root(self) -> str:
-        """How others reach the service, without a slash at the end."""
+        """The public URL, without a slash at the end."""
         if self.base_url is not None:
             return self.base_url.rstrip("/")
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -74,7 +103,7 @@ class Settings:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that a Host header may have."""
+        """The accepted Host headers."""
         own = {urlsplit(self.root).hostname or "", self.host}
         return frozenset(name.casefold() for name in (*LOOPBACK, *own, *self.allowed_hosts))
 
@@ -86,5 +115,7 @@ def _read(name: str, variable: str, text: str) -> Any:
         try:
             return int(text) if name == "port" else float(text)
         except ValueError:
-            raise ValueError(f"{variable} is {text!r}; it must be a number") from None
+            raise ParameterError(
+                "wrong_type", f"{variable} must be a number, not {text!r}", name=name, value=text
+            ) from None
     return text

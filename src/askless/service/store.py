@@ -1,7 +1,7 @@
-"""Interviews on disk: every change is an appended event, and is acknowledged only when the disk has it.
+"""Interviews on disk. Every change appends an event and is acknowledged once the event is on disk.
 
-One thread owns the SQLite connection. It takes all jobs that wait, runs them in one transaction and commits once, so
-that many answers share one fsync. A job that fails is rolled back alone.
+One thread owns the SQLite connection. It runs all waiting jobs in one transaction and commits once, so many answers
+share one fsync. A failing job is rolled back alone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import orjson
+
+from askless.exceptions import ParameterError
 
 __all__ = ["Event", "Kept", "Store"]
 
@@ -50,7 +52,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Kept:
-    """An interview as the disk has it."""
+    """An interview as it is stored."""
 
     id: str
     model: str
@@ -61,7 +63,7 @@ class Kept:
 
 
 class Store:
-    """Keeps interviews in an SQLite file, or in memory without one."""
+    """Stores interviews in an SQLite file, or in memory if `path` is None."""
 
     def __init__(self, path: str | None) -> None:
         self._jobs: queue.SimpleQueue[tuple[Job, asyncio.Future[Any]] | None] = queue.SimpleQueue()
@@ -76,7 +78,7 @@ class Store:
         await self._run(lambda db: db.execute("INSERT INTO interviews VALUES (?, ?, ?, ?, ?, ?)", row))
 
     async def append(self, interview: str, number: int, event: Event, now: float) -> bool:
-        """One more event; returns False where the interview is gone or has an event of that number already."""
+        """Append an event. Returns False if the interview is gone or already has an event of that number."""
         row = (interview, number, now, event.action, event.feature, _text(event.value))
 
         def append(db: sqlite3.Connection) -> bool:
@@ -87,7 +89,7 @@ class Store:
         return await self._run(append)
 
     async def read(self, interview: str) -> Kept | None:
-        """All of an interview."""
+        """An interview with all its events; None if there is none."""
 
         def read(db: sqlite3.Connection) -> Kept | None:
             found = db.execute(
@@ -112,7 +114,7 @@ class Store:
         return deleted
 
     async def purge(self, before: float, most: int | None = None) -> int:
-        """Delete what was not touched since `before`, and the oldest beyond `most`; returns how many."""
+        """Delete interviews unchanged since `before` and the oldest beyond `most`. Returns how many."""
 
         def purge(db: sqlite3.Connection) -> int:
             gone = db.execute("DELETE FROM interviews WHERE touched < ?", (before,)).rowcount
@@ -131,12 +133,12 @@ class Store:
         return await self._run(lambda db: db.execute("SELECT count(*) FROM interviews").fetchone() is not None)
 
     def close(self) -> None:
-        """Finish what waits, and close the file."""
+        """Finish the waiting jobs and close the file."""
         self._jobs.put(None)
         self._thread.join()
 
     async def _forget_journal(self) -> None:
-        """What was deleted must not stay in the write-ahead log; fails harmlessly while somebody reads."""
+        """Remove deleted data from the write-ahead log. Has no effect while another process reads."""
         if not self.in_memory:
             await self._run(_Checkpoint())
 
@@ -155,12 +157,12 @@ class Store:
                 waiting.append(self._jobs.get())
             stop = None in waiting
             self._together([each for each in waiting if each is not None])
-        with suppress(sqlite3.Error):  # the next one to open the file does it
+        with suppress(sqlite3.Error):  # the next process to open the file does it
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
 
     def _together(self, jobs: list[tuple[Job, asyncio.Future[Any]]]) -> None:
-        """Run the jobs in one transaction, and tell their results when it is on disk."""
+        """Run the jobs in one transaction. Deliver the results once it is on disk."""
         outside = [job for job in jobs if isinstance(job[0], _Checkpoint)]
         inside = [job for job in jobs if not isinstance(job[0], _Checkpoint)]
         results: list[tuple[asyncio.Future[Any], Any, BaseException | None]] = []
@@ -176,22 +178,22 @@ class Store:
                     db.rollback()
                 results = [(future, None, error) for _, future in inside]
         for job, future in outside:
-            with suppress(sqlite3.Error):  # as on a full disk; what was written is safe all the same
+            with suppress(sqlite3.Error):  # such as on a full disk; committed data is safe
                 job(self._connection)
             results.append((future, None, None))
         if results:
-            results[0][0].get_loop().call_soon_threadsafe(_tell, results)
+            results[0][0].get_loop().call_soon_threadsafe(_deliver, results)
 
 
 class _Checkpoint:
-    """The one job that cannot be part of a transaction."""
+    """The only job that cannot be part of a transaction."""
 
     def __call__(self, db: sqlite3.Connection) -> None:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _attempt(db: sqlite3.Connection, job: Job) -> tuple[Any, BaseException | None]:
-    """A job's result or error; what a failed one wrote is taken back."""
+    """A job's result or error. The changes of a failing job are rolled back."""
     db.execute("SAVEPOINT job")
     try:
         result = job(db)
@@ -203,9 +205,9 @@ def _attempt(db: sqlite3.Connection, job: Job) -> tuple[Any, BaseException | Non
     return result, None
 
 
-def _tell(results: list[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
+def _deliver(results: list[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
     for future, result, error in results:
-        if future.done():  # whoever waited has gone
+        if future.done():  # the caller has gone
             continue
         if error is None:
             future.set_result(result)
@@ -221,29 +223,39 @@ def _open(path: str | None) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")  # every commit reaches the disk
         db.execute("PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
+        db.execute("PRAGMA secure_delete = ON")  # deleted data is overwritten
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, VERSION):
-            raise ValueError(f"{path} holds interviews of version {version}; this askless reads version {VERSION}")
+            raise ParameterError(
+                "newer_format",
+                f"{path} has interviews of format {version}; this version of askless reads format {VERSION}",
+                path=path,
+                value=version,
+                expected=VERSION,
+            )
         db.executescript(SCHEMA)
         db.execute(f"PRAGMA user_version = {VERSION}")
     except sqlite3.Error as error:
         db.close()
-        raise ValueError(f"{path} cannot hold interviews ({error})") from None
-    except ValueError:
+        raise _unusable(path, str(error)) from None
+    except ParameterError:
         db.close()
         raise
     return db
 
 
 def _make_private(path: str) -> None:
-    """A new file that nobody else may read: it holds what people said of themselves."""
+    """Create the file so that only its owner can read it: it will contain answers."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         pass
     except OSError as error:
-        raise ValueError(f"{path} cannot hold interviews ({error.strerror})") from None
+        raise _unusable(path, error.strerror) from None
+
+
+def _unusable(path: str | None, reason: str | None) -> ParameterError:
+    return ParameterError("unreadable_file", f"{path} cannot store interviews ({reason})", name="keep", path=path)
 
 
 def _text(value: Any) -> str:

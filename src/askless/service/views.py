@@ -1,4 +1,4 @@
-"""What the page shows of an interview, as plain data for the templates."""
+"""The data of an interview for the templates of the page."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from askless.core import Interview
-from askless.core.events import last_said
-from askless.service.answers import notes
+from askless.core.events import Event, last_said
+from askless.service.answers import unusual_parts
 from askless.service.asking import leading, predicted, shares
 from askless.service.descriptions import Limits
 from askless.service.interviews import Live
@@ -17,8 +17,8 @@ from askless.service.rules import budget_of
 
 __all__ = ["Field", "Line", "earlier_entries", "fields_of", "interview_view", "number_text", "shown_value"]
 
-MOST_CLASSES = 6  # with a bar and a line of their own
-MOST_TILES = 12  # choices; a longer list folds
+MOST_CLASSES = 6  # classes with a bar and a line
+MOST_TILES = 12  # choices shown as tiles; longer lists become a drop-down list
 
 
 @dataclass(frozen=True)
@@ -30,22 +30,21 @@ class Field:
     help: str | None
     kind: str
     unit: str | None
-    choices: tuple[str, ...]
+    choices: tuple[tuple[str, str], ...]  # (value in the form, text)
     tiles: bool
-    typical: str | None
-    accepted: str | None
+    hint: str  # of a number: what is accepted, and what training had
     value: str = ""
     error: str | None = None
 
 
 @dataclass(frozen=True)
 class Line:
-    """How one class's probability, or the mean, went along the interview."""
+    """The course of one class's probability, or of the mean, through the interview."""
 
     label: str
     value: str
     width: float  # percent, of the bar
-    points: str  # of the line, in a box of 100 by 40
+    points: str  # of the line, in a box of 100 x 40
     last: tuple[float, float]
     best: bool
 
@@ -62,9 +61,9 @@ def fields_of(
     ]
 
 
-def earlier_entries(model: ServedModel, talk: Interview, index: int) -> dict[str, str]:
-    """What was said last of a feature, as the fields of its form; empty where nothing was."""
-    given = _by_part(model, index, last_said(talk.history, model.schema.features[index].name))
+def earlier_entries(model: ServedModel, interview: Interview, index: int) -> dict[str, str]:
+    """The latest answer of a feature as the fields of its form; empty if there is none."""
+    given = _by_part(model, index, last_said(interview.history, model.schema.features[index].name))
     return {
         f"part-{i}": _entry(part, given[part.name])
         for i, part in enumerate(model.parts[index])
@@ -73,11 +72,11 @@ def earlier_entries(model: ServedModel, talk: Interview, index: int) -> dict[str
 
 
 def _entry(part: AskedPart, value: Any) -> str:
-    """A value as a form holds it: a number to its last digit, a choice by its place."""
+    """A value as a form has it: a number with all digits, a choice by its position."""
     if part.kind == "category":
         return str((part.part.choices or ()).index(value))
     if part.kind == "boolean":
-        return "0" if value else "1"
+        return "yes" if value else "no"
     return repr(value).removesuffix(".0")
 
 
@@ -87,27 +86,34 @@ def _by_part(model: ServedModel, index: int, value: Any) -> Mapping[str, Any]:
 
 
 def _field(part: AskedPart, name: str, alone: bool, value: str, error: str | None) -> Field:
-    choices = tuple(shown_value(choice) for choice in part.part.choices or ())
-    typical = None
-    if part.part.low is not None and part.part.high is not None:
-        typical = f"usually {number_text(part.part.low)} to {number_text(part.part.high)}"
+    choices = tuple((str(i), shown_value(choice)) for i, choice in enumerate(part.part.choices or ()))
     return Field(
         id=name,
         label=part.text,
         help=part.description.help if not alone else None,
         kind=part.kind,
         unit=unit_text(part.description.unit),
-        choices=("Yes", "No") if part.kind == "boolean" else choices,
+        choices=(("yes", "Yes"), ("no", "No")) if part.kind == "boolean" else choices,
         tiles=part.kind == "boolean" or len(choices) <= MOST_TILES,
-        typical=typical,
-        accepted=_accepted(part.valid),
+        hint=_hint(part),
         value=value,
         error=error,
     )
 
 
+def _hint(part: AskedPart) -> str:
+    """The accepted numbers, and those that the model was trained on. The latter must not read as a normal range."""
+    accepted, trained = _accepted(part.valid), _trained(part)
+    hint = "Accepted: " + (accepted or "any number") + "."
+    return hint + (f" The model was trained on values from {trained}." if trained else "")
+
+
+def _trained(part: AskedPart) -> str | None:
+    low, high = part.part.low, part.part.high
+    return None if low is None or high is None else f"{number_text(low)} to {number_text(high)}"
+
+
 def _accepted(limits: Limits) -> str | None:
-    """The numbers that are accepted, in a few words."""
     low, high = limits
     if low is not None:
         return f"{number_text(low)} " + ("or more" if high is None else f"to {number_text(high)}")
@@ -115,14 +121,14 @@ def _accepted(limits: Limits) -> str | None:
 
 
 def interview_view(live: Live) -> dict[str, Any]:
-    """All that the page of an interview shows, but for its form."""
-    model, talk = live.model, live.talk
-    question = talk.question
+    """Everything that the page of an interview shows, except its form."""
+    model, interview = live.model, live.interview
+    question = interview.question
     index = None if question is None else model.schema.index(question.name)
-    candidates = leading(talk)
+    candidates = leading(interview)
     share = shares(candidates)
     top = max(share, default=1.0)
-    asked, budget = talk.count, budget_of(talk.rules) or len(model.schema)
+    asked, budget = interview.count, budget_of(interview.rules) or len(model.schema)
     return {
         "id": live.id,
         "events": live.events,
@@ -135,12 +141,12 @@ def interview_view(live: Live) -> dict[str, Any]:
         "asked": asked,
         "budget": budget,
         "progress": min(100.0, 100.0 * asked / budget) if budget else 100.0,
-        "cost": number_text(talk.cost),
+        "cost": number_text(interview.cost),
         "price": None if question is None else number_text(question.cost),
-        "done": talk.done,
-        "reason": talk.stop_reason,
-        "postponed": [model.text(model.schema.index(name)) for name in talk.postponed],
-        "can_undo": talk.can_undo,
+        "done": interview.done,
+        "reason": interview.stop_reason,
+        "postponed": [model.text(model.schema.index(name)) for name in interview.postponed],
+        "can_undo": interview.can_undo,
         "candidates": [
             {
                 "text": model.text(model.schema.index(each.name)),
@@ -150,36 +156,75 @@ def interview_view(live: Live) -> dict[str, Any]:
             }
             for each, part in zip(candidates, share, strict=True)
         ],
-        "history": _history(model, talk),
-        "lines": _lines(model, talk),
+        "answers": _answers(model, interview),
+        "entries": _entries(model, interview),
+        "lines": _lines(model, interview),
         "regression": not model.fitted.classes,
-        "headline": _headline(talk.prediction),
+        "headline": _headline(interview.prediction),
     }
 
 
-def _history(model: ServedModel, talk: Interview) -> list[dict[str, Any]]:
+def _answers(model: ServedModel, interview: Interview) -> list[dict[str, Any]]:
+    """The features with an answer, each with its final value and the values that it replaced, the latest first."""
+    events: dict[str, list[Event]] = {}
+    for event in interview.history:
+        if event.action != "later":
+            events.setdefault(event.feature, []).append(event)
     rows = []
-    number = 0
-    for event in talk.history:
-        index = model.schema.index(event.feature)
-        asked = event.action in ("answer", "unknown")
-        number += asked
-        words = {"unknown": "not known", "later": "later"}
-        answer = words.get(event.action) or _answer_text(model, index, event.value)
+    for name, said in events.items():
+        index = model.schema.index(name)
+        *earlier, answer = [_event_text(model, index, event) for event in said]
         rows.append(
             {
-                "number": number if asked else None,
                 "index": index,
                 "text": model.text(index),
                 "answer": answer,
-                "told": event.action == "tell",
-                "later": event.action == "later",
-                "cost": number_text(event.cost),
-                "prediction": _headline(event.prediction),
-                "notes": notes(model, event.feature, event.value),
+                "replaced": [text for text in reversed(earlier) if text != answer],
+                "added": all(event.action == "tell" for event in said),
+                "cost": number_text(sum(event.cost for event in said)),
+                "remarks": _remarks(model, name, said[-1].value),
             }
         )
     return rows
+
+
+def _entries(model: ServedModel, interview: Interview) -> list[dict[str, Any]]:
+    """All events in order. An answer that a later one replaced is marked."""
+    history = interview.history
+    latest = {event.feature: i for i, event in enumerate(history) if event.action != "later"}
+    rows = []
+    seen: set[str] = set()
+    for i, event in enumerate(history):
+        index = model.schema.index(event.feature)
+        action = ("corrected" if event.feature in seen else "added") if event.action == "tell" else None
+        postponed = event.action == "later"
+        if not postponed:
+            seen.add(event.feature)
+        rows.append(
+            {
+                "text": model.text(index),
+                "answer": _event_text(model, index, event),
+                "action": action,
+                "replaced": not postponed and latest[event.feature] != i,
+                "prediction": _headline(event.prediction),
+            }
+        )
+    return rows
+
+
+def _event_text(model: ServedModel, index: int, event: Event) -> str:
+    words = {"unknown": "not known", "later": "postponed"}
+    return words.get(event.action) or _answer_text(model, index, event.value)
+
+
+def _remarks(model: ServedModel, name: str, value: Any) -> list[str]:
+    """Remarks for people on numbers outside the range of the training data."""
+    group = len(model.parts[model.schema.index(name)]) > 1
+    return [
+        (f"{part.text}: outside" if group else "Outside")
+        + f" the values that the model was trained on ({_trained(part)}). The prediction may be less reliable."
+        for part in unusual_parts(model, name, value)
+    ]
 
 
 def _answer_text(model: ServedModel, index: int, value: Any) -> str:
@@ -196,21 +241,21 @@ def _answer_text(model: ServedModel, index: int, value: Any) -> str:
 
 def _headline(prediction: Mapping[Any, float]) -> str:
     """A prediction in a few words."""
-    told = predicted(prediction)
-    if set(told) <= {"mean", "sd"} and "mean" in told:
-        return number_text(told["mean"]) + (f" ± {number_text(told['sd'])}" if "sd" in told else "")
-    best = max(told, key=lambda label: told[label])
-    return f"{best} {told[best]:.0%}"
+    by_label = predicted(prediction)
+    if set(by_label) <= {"mean", "sd"} and "mean" in by_label:
+        return number_text(by_label["mean"]) + (f" ± {number_text(by_label['sd'])}" if "sd" in by_label else "")
+    best = max(by_label, key=lambda label: by_label[label])
+    return f"{best} {by_label[best]:.0%}"
 
 
-def _lines(model: ServedModel, talk: Interview) -> list[Line]:
-    """The prediction now as bars, and from the first question on as lines."""
+def _lines(model: ServedModel, interview: Interview) -> list[Line]:
+    """The current prediction as bars, and its course as lines."""
     first = predicted(model.fresh.prediction)
-    path = [first, *(predicted(event.prediction) for event in talk.history if event.action != "later")]
-    path[-1] = predicted(talk.prediction) if len(path) > 1 else path[-1]
+    path = [first, *(predicted(event.prediction) for event in interview.history if event.action != "later")]
+    path[-1] = predicted(interview.prediction) if len(path) > 1 else path[-1]
     if not model.fitted.classes:
         return [_mean_line(path)]
-    now = predicted(talk.prediction)
+    now = predicted(interview.prediction)
     best = max(now, key=lambda label: now[label])
     shown = sorted(now, key=lambda label: -now[label])[:MOST_CLASSES]
     lines = []
@@ -222,7 +267,7 @@ def _lines(model: ServedModel, talk: Interview) -> list[Line]:
 
 
 def _mean_line(path: list[dict[str, float]]) -> Line:
-    """A mean on the scale of what was thought before the first question."""
+    """The line of a mean, scaled by the prediction before the first question."""
     spread = 3 * path[0].get("sd", 0.0) or max(abs(step["mean"] - path[0]["mean"]) for step in path) or 1.0
     low = path[0]["mean"] - spread
     share = [min(max((step["mean"] - low) / (2 * spread), 0.0), 1.0) for step in path]
@@ -238,7 +283,7 @@ def _place(step: int, steps: int, share: float) -> tuple[float, float]:
 
 
 def number_text(value: float) -> str:
-    """A number for people: four digits are enough.
+    """A number with four digits.
 
     >>> number_text(3.0), number_text(37.25), number_text(1234567.0)
     ('3', '37.25', '1234567')
@@ -248,14 +293,14 @@ def number_text(value: float) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """An answer for people."""
+    """An answer as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return number_text(value) if isinstance(value, (int, float)) else str(value)
 
 
 def unit_text(unit: str | None) -> str | None:
-    """A UCUM unit, as people write it."""
+    """A UCUM unit in its usual spelling."""
     familiar = {"Cel": "°C", "mm[Hg]": "mmHg", "a": "years", "[degF]": "°F", "10*9/L": "10⁹/L", "umol/L": "µmol/L"}
     if unit is None:
         return None

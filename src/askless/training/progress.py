@@ -165,8 +165,9 @@ class Lines(_Shown):
         self._write(text, end="\n")
 
     def _write(self, text: str, end: str) -> None:
-        line = f"\r{text if end else text[:LINE]:<{LINE}}" if self._rewrites else text
-        print(line, end=end, file=self._file, flush=True)
+        if self._rewrites:  # spaces hide what was there before
+            text = f"\r{text if end else text[:LINE]:<{LINE}}"
+        print(text, end=end, file=self._file, flush=True)
 
 
 def _duration(seconds: float) -> str:
@@ -207,8 +208,10 @@ class _Bar(_Shown):
         self._say(f"going on from {path}")
 
     def epoch(self, done: float, phase: str, row: Row) -> None:
+        new = phase != self._phase
         self._note(done, phase, row)
-        self._bar.update(self._task, completed=self.share, description=self.doing[: self._room], left=self.left)
+        text = self.doing[: self._room]
+        self._bar.update(self._task, completed=self.share, description=text, left=self.left, refresh=new)
 
     def ended(self, text: str) -> None:
         self._say(text)

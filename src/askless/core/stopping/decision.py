@@ -50,7 +50,7 @@ class DecisionStable(Rule):
         if not stored:
             raise ParameterError(
                 "not_supported",
-                f"{called(self)} takes possible answers from stored rows, and this model has none",
+                f"{called(self)} draws answers from stored rows, and this model has none; see `reference_rows`",
                 name=rule_name(type(self)),
                 needed="reference_rows",
             )

@@ -1,4 +1,4 @@
-"""The data sets, one export line each; `__all__` is what `load_dataset` knows."""
+"""All data sets; `load_dataset` takes the names in `__all__`."""
 
 from askless.datasets.sets.bundled import breast_cancer, diabetes, digits, digits_patches, wine
 from askless.datasets.sets.cifar10 import cifar10

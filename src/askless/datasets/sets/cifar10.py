@@ -1,7 +1,7 @@
 """CIFAR-10: small colour photographs. The first 50,000 rows are the official training images.
 
-No sum of the values is published for the forms in which the images come, so what is checked is what is known of them:
-their number, five thousand (one thousand) of each class in the training (test) part, and the mean of each channel.
+There is no published checksum of the values. The check is of their number, of the five thousand (one thousand) images
+of each class in the training (test) part, and of the mean of each channel.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def _read(patch_size: int = 1, pixels: Sequence[int] | None = None) -> Dataset:
     if path is None:
         raise absent(
             "cifar10",
-            "Fetch CIFAR-10 (https://www.cs.toronto.edu/~kriz/cifar.html; also OpenML 40927), and put an .npz file "
-            "of x_train, y_train, x_test and y_test, images of shape (n, 32, 32, 3),",
+            "Download CIFAR-10 (https://www.cs.toronto.edu/~kriz/cifar.html; also OpenML 40927), and put an .npz "
+            "file of x_train, y_train, x_test and y_test, images of shape (n, 32, 32, 3),",
             FILE,
         )
     x_train, y_train, x_test, y_test = unpacked_arrays(path, "x_train", "y_train", "x_test", "y_test")
@@ -66,7 +66,11 @@ def _read(patch_size: int = 1, pixels: Sequence[int] | None = None) -> Dataset:
 def _check(images: np.ndarray, labels: np.ndarray, where: object) -> None:
     if images.shape != (ROWS, *SHAPE) or labels.shape != (ROWS,) or images.dtype != np.uint8:
         raise DatasetDamaged(
-            f"{where} holds images of shape {images.shape} and type {images.dtype}, not those of CIFAR-10"
+            "damaged_file",
+            f"{where} has images of shape {images.shape} and type {images.dtype}, not those of CIFAR-10",
+            path=str(where),
+            shape=images.shape,
+            expected=(ROWS, *SHAPE),
         )
     counts = [np.bincount(part, minlength=10).tolist() for part in (labels[:TRAINING], labels[TRAINING:])]
     sums = images[:TRAINING].reshape(TRAINING, -1).sum(axis=0, dtype=np.uint32)  # of each column
@@ -74,7 +78,9 @@ def _check(images: np.ndarray, labels: np.ndarray, where: object) -> None:
     expected = [[TRAINING // 10] * 10, [(ROWS - TRAINING) // 10] * 10]
     if counts != expected or np.abs(means - MEANS).max() > 2e-4:
         raise DatasetDamaged(
-            f"{where} does not hold the images of CIFAR-10 in their order; delete it and fetch it again"
+            "damaged_file",
+            f"the images in {where} are not those of CIFAR-10 in their order; delete it and download it again",
+            path=str(where),
         )
 
 
@@ -82,12 +88,13 @@ def _fetch() -> None:
     frame, label = openml_table(40927)
     values = frame.to_numpy(dtype=np.float32)
     if values.shape != (ROWS, 3072):
-        raise DatasetDamaged(f"OpenML 40927 gives {values.shape} rows and columns, not {(ROWS, 3072)}")
+        message = f"OpenML 40927 has {values.shape} rows and columns, not {(ROWS, 3072)}"
+        raise DatasetDamaged("damaged_file", message, path="OpenML 40927", shape=values.shape, expected=(ROWS, 3072))
     scale = 255.0 if values.max() <= 1 else 1.0
     planes = np.rint(values * scale).astype(np.uint8).reshape(ROWS, 3, 32, 32)  # one channel after the other
     images = np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
     labels = label.astype(int).to_numpy()
-    _check(images, labels, "what OpenML 40927 gives")
+    _check(images, labels, "OpenML 40927")
     parts = {"train": slice(TRAINING), "test": slice(TRAINING, None)}
     x = {f"x_{name}": images[part] for name, part in parts.items()}
     y = {f"y_{name}": labels[part].astype(np.uint8) for name, part in parts.items()}

@@ -62,7 +62,7 @@ def _read() -> Table:
     if path is None:
         raise absent(
             "diabetes130",
-            "Fetch Diabetes 130-US hospitals from UCI (https://archive.ics.uci.edu/dataset/296), and put the file "
+            "Download Diabetes 130-US hospitals from UCI (https://archive.ics.uci.edu/dataset/296), and put the file "
             "diabetic_data.csv of its archive",
             FILES[1],
         )
@@ -73,8 +73,10 @@ def _parse(content: bytes, where: object) -> pd.DataFrame:
     import pandas as pd
 
     text = unpacked(content, where, MEMBER).replace(b"\r\n", b"\n")
-    if hashlib.sha256(text).hexdigest() != CSV_SHA256:
-        raise DatasetDamaged(f"{where} is damaged or another version of {MEMBER}; delete it and fetch it again")
+    found = hashlib.sha256(text).hexdigest()
+    if found != CSV_SHA256:
+        message = f"{where} is damaged or another version of {MEMBER}; delete it and download it again"
+        raise DatasetDamaged("damaged_file", message, path=str(where), value=found, expected=CSV_SHA256)
     return pd.read_csv(io.BytesIO(text), na_values="?", keep_default_na=False, low_memory=False)
 
 

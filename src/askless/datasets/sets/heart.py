@@ -55,8 +55,8 @@ def _read() -> Table:
     if path is None:
         raise absent(
             "heart",
-            "Fetch Heart Disease from UCI (https://archive.ics.uci.edu/dataset/45/heart+disease), and put the file "
-            "processed.cleveland.data of its archive",
+            "Download Heart Disease from UCI (https://archive.ics.uci.edu/dataset/45/heart+disease), and put the "
+            "file processed.cleveland.data of its archive",
             FILE,
         )
     table = _parse(path.read_bytes(), path)
@@ -68,7 +68,7 @@ def _read() -> Table:
 
 
 def _parse(content: bytes, where: object) -> pd.DataFrame:
-    if content.startswith(b"("):  # some copies have a line of names
+    if content.startswith(b"("):  # some copies have a header
         content = content.partition(b"\n")[2]
     table = number_table(content, where, "Cleveland's table", (ROWS, 14), VALUES_SHA256, na_values="?")
     return table.astype(np.float64)

@@ -61,7 +61,8 @@ SUBSET_INFO = replace(
 
 def _read(subset: bool | None = None) -> Dataset:
     if subset not in (True, False, None):
-        raise ParameterError(f"subset is {subset!r}; it must be True, False or None")
+        message = f"subset must be True, False or None, not {subset!r}"
+        raise ParameterError("invalid_choice", message, name="subset", value=subset, choices=[True, False, None])
     complete = first_present(COMPLETE) if subset is not True else None
     part = first_present(SUBSET) if subset is not False else None
     if complete is not None:
@@ -74,11 +75,11 @@ def _read(subset: bool | None = None) -> Dataset:
         table = pd.read_csv(io.BytesIO(gzip.decompress(read_checked(part, SUBSET_SHA256))))
         return _dataset(table[NAMES].to_numpy(), table["signal"].to_numpy(), SUBSET_INFO)
     if subset:
-        raise absent("miniboone", "The subset has no public source of its own; its file belongs", SUBSET)
+        raise absent("miniboone", "The subset has no public source; put its file", SUBSET)
     raise absent(
         "miniboone",
-        "Fetch MiniBooNE (https://www.openml.org/d/41150; also UCI 199), and put an .npz file of the arrays values "
-        "(130064 x 50) and signal (0 or 1)",
+        "Download MiniBooNE (https://www.openml.org/d/41150; also UCI 199), and put an .npz file of the arrays "
+        "values (130064 x 50) and signal (0 or 1)",
         COMPLETE,
     )
 
@@ -91,19 +92,24 @@ def _dataset(values: np.ndarray, signal: np.ndarray, info: Info) -> Dataset:
 
 
 def _check(values: np.ndarray, signal: np.ndarray, where: object) -> None:
-    """No sum is published for the complete table; its size and its classes are known."""
+    """There is no published checksum of the complete table, but its size and its classes are known."""
     found = (values.shape, int(signal.sum()))
     if found != ((COMPLETE_ROWS, COLUMNS), COMPLETE_SIGNALS) or not np.isfinite(values).all():
         raise DatasetDamaged(
-            f"{where} holds {values.shape} rows and columns and {found[1]} signals, not those of MiniBooNE "
-            f"({COMPLETE_ROWS}, {COLUMNS} and {COMPLETE_SIGNALS}); delete it and fetch it again"
+            "damaged_file",
+            f"{where} has {values.shape} rows and columns and {found[1]} signals; MiniBooNE has "
+            f"{(COMPLETE_ROWS, COLUMNS)} and {COMPLETE_SIGNALS}; delete it and download it again",
+            path=str(where),
+            shape=values.shape,
+            value=found[1],
+            expected=COMPLETE_SIGNALS,
         )
 
 
 def _fetch() -> None:
     frame, label = openml_table(41150)
     values, signal = frame.to_numpy(dtype=np.float64), _signals(label)
-    _check(values, signal, "what OpenML 41150 gives")
+    _check(values, signal, "OpenML 41150")
     store_arrays(data_home() / COMPLETE, values=values, signal=signal)
 
 

@@ -68,8 +68,8 @@ def _arrays() -> tuple[np.ndarray, np.ndarray]:
     else:
         raise absent(
             "mnist",
-            f"Fetch the four files of MNIST ({', '.join(Path(file).name for file in (*IMAGES, *LABELS))}; they are "
-            "mirrored in many places, and OpenML 554 holds the same images), and put the first",
+            f"Download the four files of MNIST ({', '.join(Path(file).name for file in (*IMAGES, *LABELS))}; they "
+            "are mirrored in many places, and OpenML 554 holds the same images), and put the first",
             IMAGES[0],
         )
     _check(images, digits, where)
@@ -86,20 +86,22 @@ def _idx(path: Path) -> np.ndarray:
 def _check(images: np.ndarray, digits: np.ndarray, where: object) -> None:
     sums = [hashlib.sha256(array.tobytes()).hexdigest() for array in (images, digits)]
     if sums != [PIXELS_SHA256, DIGITS_SHA256]:
-        raise DatasetDamaged(f"{where} does not hold the images of MNIST; delete it and fetch it again")
+        message = f"the images in {where} are not those of MNIST; delete it and download it again"
+        raise DatasetDamaged("damaged_file", message, path=str(where), value=sums[0], expected=PIXELS_SHA256)
 
 
 def _fetch() -> None:
     frame, label = openml_table(554)
     images = _bytes(frame).reshape(-1, *SHAPE)
     digits = label.astype(int).to_numpy().astype(np.uint8)
-    _check(images, digits, "what OpenML 554 gives")
+    _check(images, digits, "OpenML 554")
     store_arrays(data_home() / OPENML_FILE, images=images, digits=digits)
 
 
 def _bytes(frame: pd.DataFrame) -> np.ndarray:
     if frame.shape != (ROWS, 784):
-        raise DatasetDamaged(f"OpenML 554 gives {frame.shape} rows and columns, not {(ROWS, 784)}")
+        message = f"OpenML 554 has {frame.shape} rows and columns, not {(ROWS, 784)}"
+        raise DatasetDamaged("damaged_file", message, path="OpenML 554", shape=frame.shape, expected=(ROWS, 784))
     return frame.to_numpy().astype(np.uint8)
 
 

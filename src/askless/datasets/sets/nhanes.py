@@ -1,8 +1,7 @@
 """NHANES 1999-2016, rebuilt after Kachuee et al. (2019): diabetes by serum glucose, with the cost of each question.
 
 Neither the laboratory values that define the label (glucose, HbA1c, hours of fasting), nor the diagnosis that people
-report, nor identifiers are features. The table is put together from a hundred of CDC's files, so it is not
-downloaded.
+report, nor identifiers are features. The table is built from a hundred of CDC's files and cannot be downloaded.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ import gzip
 import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from askless.datasets.base import Dataset, Info, Recorded
 from askless.datasets.home import DatasetDamaged, absent, first_present, read_checked
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["nhanes"]
 
 FILE = "nhanes/nhanes_diabetes.csv.gz"
-REBUILT = "nhanes/nhanes.csv.gz"  # the same columns, as someone else put them together; it may have other rows
+REBUILT = "nhanes/nhanes.csv.gz"  # the same columns, built by the user; it may have other rows
 FILE_SHA256 = "da0969b6854cf74347fd9daecbd731406c75edfeb8d56ab4dafab59b8284e48b"
 
 COSTS = {  # how much of an effort the answer is
@@ -82,8 +83,8 @@ def _read() -> Dataset:
     else:
         raise absent(
             "nhanes",
-            "It is put together from CDC's NHANES files of 1999 to 2016 (https://wwwn.cdc.gov/nchs/nhanes/), people "
-            f"with a measured serum glucose: put a gzipped CSV file of the columns {', '.join(COSTS)} and Outcome",
+            "Build it from CDC's NHANES files of 1999 to 2016 (https://wwwn.cdc.gov/nchs/nhanes/) for people with a "
+            f"measured serum glucose, and put a gzipped CSV file of the columns {', '.join(COSTS)} and Outcome",
             REBUILT,
         )
     label = table["Outcome"].map(OUTCOMES).rename("diabetes")
@@ -94,12 +95,20 @@ def _read() -> Dataset:
 
 
 def _checked(table: pd.DataFrame, where: object) -> pd.DataFrame:
-    """A table that someone else put together: its columns and its labels."""
+    """Check the columns and the labels of a table that the user built."""
     for name in (*COSTS, "Outcome"):
         if name not in table.columns:
-            raise DatasetDamaged(f"{where} has no column {name!r}")
-    if not table["Outcome"].isin(OUTCOMES).all():
-        raise DatasetDamaged(f"{where}: Outcome must be 0 (normal), 1 (pre-diabetes) or 2 (diabetes) in each row")
+            raise DatasetDamaged("missing_column", f"{where} has no column {name!r}", path=str(where), column=name)
+    known = table["Outcome"].isin(OUTCOMES).to_numpy()
+    if not known.all():
+        row = int(np.argmin(known))
+        raise DatasetDamaged(
+            "unknown_label",
+            f"{where}, row {row} (0-based): Outcome must be 0 (normal), 1 (pre-diabetes) or 2 (diabetes)",
+            path=str(where),
+            column="Outcome",
+            row=row,
+        )
     return table
 
 

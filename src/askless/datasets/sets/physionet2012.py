@@ -1,7 +1,7 @@
 """PhysioNet/CinC Challenge 2012: who dies in hospital after the first two days in intensive care?
 
-The first value of each variable of a stay is a feature. Scores (SAPS-I, SOFA) and what is known only afterwards
-(length of stay, survival) are none.
+The first value of each variable of a stay is a feature. Scores (SAPS-I, SOFA) and outcomes (length of
+stay, survival) are not features.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["physionet2012"]
 ROWS, DEATHS = 12_000, 1_707
 FILE = "physionet2012/physionet2012_first.csv.gz"
 FILE_SHA256 = "706a832db97063ce879d4a818c73559334587adc1b0a1da62050bf01467d964c"
-BUILT = "physionet2012/physionet2012.csv.gz"  # the same columns, put together from PhysioNet's own files
+BUILT = "physionet2012/physionet2012.csv.gz"  # the same columns, built from PhysioNet's files
 URL = "https://physionet.org/files/challenge-2012/1.0.0"
 PARTS = "abc"
 NAMES = (
@@ -53,8 +53,8 @@ def _read() -> Table:
     else:
         raise absent(
             "physionet2012",
-            "It is put together from set-a.tar.gz, set-b.tar.gz, set-c.tar.gz and Outcomes-a.txt, -b.txt, -c.txt of "
-            f"{URL}: put a gzipped CSV file of the columns {', '.join(FEATURES)} and {LABEL}, a row for each stay,",
+            "Build it from set-a.tar.gz, set-b.tar.gz, set-c.tar.gz and Outcomes-a.txt, -b.txt, -c.txt of "
+            f"{URL}, and put a gzipped CSV file of the columns {', '.join(FEATURES)} and {LABEL}, one row per stay,",
             BUILT,
         )
     label = table[LABEL].map({0: "survived", 1: "died"}).rename("outcome")
@@ -65,13 +65,18 @@ def _read() -> Table:
 
 
 def _checked(table: pd.DataFrame, where: object) -> pd.DataFrame:
-    """No sum is published for what is put together; its size and the number of deaths are known."""
+    """There is no published checksum of the table, but its size and the number of deaths are known."""
     lacking = [name for name in (*FEATURES, LABEL) if name not in table.columns]
     if lacking or len(table) != ROWS or int(table[LABEL].sum()) != DEATHS or table["MechVent"].isna().any():
-        lacks = f", lacks {lacking[0]!r}" if lacking else ""
+        lacks = f" and no column {lacking[0]!r}" if lacking else ""
         raise DatasetDamaged(
+            "damaged_file",
             f"{where} has {len(table)} rows{lacks}; the challenge has {ROWS} stays with {DEATHS} deaths; "
-            "delete it and fetch it again"
+            "delete it and download it again",
+            path=str(where),
+            rows=len(table),
+            expected=ROWS,
+            column=lacking[0] if lacking else None,
         )
     return table
 
@@ -105,7 +110,8 @@ def first_values(archive: bytes, where: object) -> pd.DataFrame:
                     stay = _first_of_stay(file.read().decode())
                     stays[int(stay.pop("RecordID"))] = stay
     except (*BROKEN, tarfile.TarError) as error:
-        raise DatasetDamaged(f"{where} is not an archive of stays ({error!r})") from error
+        message = f"{where} is not an archive of stays ({error!r})"
+        raise DatasetDamaged("unreadable_file", message, path=str(where)) from error
     table = pd.DataFrame.from_dict(stays, orient="index").reindex(columns=FEATURES).sort_index()
     return table.fillna({"MechVent": 0.0})
 

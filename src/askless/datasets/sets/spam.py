@@ -31,7 +31,7 @@ NAMES = (
 )
 FILE = "spam/spam.csv.gz"  # with a header, rows in the order of the paper's authors
 FILE_SHA256 = "3fd63313caea3e7e1ca23dd0f576d88b083bdab608ac858d82ca1a081cc96290"
-UCI_FILE = "spam/spambase.data"  # as it lies in UCI's archive: no header, another order of the same rows
+UCI_FILE = "spam/spambase.data"  # from UCI's archive: without a header, the same rows in another order
 VALUES_SHA256 = "b2ea5ff329ebf8561dfa17dd39c46deabfc6ae65ad2904f686f2c16f1fa9458c"
 
 
@@ -46,8 +46,8 @@ def _read() -> Table:
     else:
         raise absent(
             "spam",
-            "Fetch Spambase from UCI (https://archive.ics.uci.edu/dataset/94/spambase; also OpenML 44), and put the "
-            "file spambase.data of its archive",
+            "Download Spambase from UCI (https://archive.ics.uci.edu/dataset/94/spambase; also OpenML 44), and put "
+            "the file spambase.data of its archive",
             UCI_FILE,
         )
     table.columns = [*NAMES, "label"]
@@ -56,7 +56,7 @@ def _read() -> Table:
 
 
 def _parse(content: bytes, where: object) -> pd.DataFrame:
-    """UCI's own file; neither the order of its rows nor its line ends matter."""
+    """Read UCI's file. The order of its rows and its line ends do not matter."""
     return number_table(content, where, "Spambase", (ROWS, COLUMNS + 1), VALUES_SHA256)
 
 
@@ -64,7 +64,7 @@ def _fetch() -> None:
     frame, label = openml_table(44)
     table = frame.assign(label=label.astype(int))
     content = table.to_csv(header=False, index=False).encode()
-    _parse(content, "what OpenML 44 gives")
+    _parse(content, "OpenML 44")
     store(data_home() / UCI_FILE, content)
 
 

@@ -40,8 +40,8 @@ def _read() -> Table:
         if path is None:
             raise absent(
                 "thyroid",
-                "Fetch Thyroid Disease from UCI (https://archive.ics.uci.edu/dataset/102/thyroid+disease), and put "
-                f"the files ann-train.data and ann-test.data of its archive into one folder, this one ({part})",
+                "Download Thyroid Disease from UCI (https://archive.ics.uci.edu/dataset/102/thyroid+disease), and "
+                f"put the files ann-train.data and ann-test.data of its archive into one folder, this one ({part})",
                 _file(part),
             )
     tables = [_parse(path, part) for part, path in paths.items() if path is not None]

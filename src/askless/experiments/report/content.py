@@ -1,4 +1,4 @@
-"""What the report holds, apart from how a format writes it."""
+"""The content of the report, independent of the output format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from askless.experiments.report.grids import (
     resource_grid,
     score_grid,
 )
-from askless.experiments.report.kinds import CONTROLS, HEAT_MAPS
+from askless.experiments.report.kinds import CONTROL, HEAT_MAPS
 from askless.experiments.report.leads import leads_over
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Chapter", "Content", "Picture", "Tile", "content_of"]
 
-Table = tuple[str, str, Grid, list[str]]  # title, how to read it, the table, notes below it
+Table = tuple[str, str, Grid, list[str]]  # title, explanation, table, notes below it
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure: one file for Markdown, one or more parts for a page that sets them as there is room."""
+    """A figure: one file for Markdown, one or more parts for the HTML page."""
 
     file: str
     alt: str
@@ -76,7 +76,7 @@ class Content:
 
 
 def content_of(study: Study, against: str | None, files: tuple[str, ...] = ()) -> Content:
-    """Everything that the report shows."""
+    """The whole content of the report."""
     leads = {} if against is None else leads_over(study, against)
     taken: set[str] = set()
     chapters = []
@@ -96,13 +96,13 @@ def content_of(study: Study, against: str | None, files: tuple[str, ...] = ()) -
 
 
 def _tables(study: Study, against: str | None, leads: dict[tuple[str, str], Lead]) -> Iterator[Table]:
-    """The tables with something in them."""
+    """The tables that are not empty."""
     yield "Scores", words.about_scores(study), score_grid(study), words.published_notes(study)
     if against is not None and leads:
         yield f"Lead of {against}", words.about_leads(study, against, leads), lead_grid(study, leads), []
     relevant = relevant_grid(study)
     if relevant:
-        yield "Steps to what matters", words.about_relevant(study), relevant, []
+        yield "Steps to all relevant features", words.about_relevant(study), relevant, []
     spending = money.money_grid(study)
     if spending:
         yield "Money", money.about_money(study), spending, []
@@ -118,7 +118,7 @@ def _tables(study: Study, against: str | None, leads: dict[tuple[str, str], Lead
 def _figures(
     study: Study, subject: Subject, against: str | None, leads: dict[tuple[str, str], Lead], anchor: str
 ) -> Iterator[Picture]:
-    """Curves, leads, calibration, and what is asked."""
+    """Curves, leads, calibration and selection frequencies."""
     kinds = figures.panels(study, subject)
 
     def curves(curve: str, label: str) -> tuple[Figure, tuple[Figure, ...]]:
@@ -150,7 +150,7 @@ def _figures(
     taken: set[str] = set()
     for row in study.rows:
         entry = subject.entries.get(row.label)
-        chosen = row.method in HEAT_MAPS or (row.label == against and row.kind != CONTROLS)
+        chosen = row.method in HEAT_MAPS or (row.label == against and row.kind != CONTROL)
         heat = figures.heat_figure(entry) if entry is not None and chosen else None
         if heat is not None:
             told = words.about_heat(subject, row.label)
@@ -158,7 +158,7 @@ def _figures(
 
 
 def _tile(subject: Subject, against: str | None, leads: dict[tuple[str, str], Lead]) -> Tile:
-    """The chosen method's score on a data set, else the best one's."""
+    """The score of the chosen method on a data set, else that of the best method."""
     label = against if against in subject.entries else min(subject.best, default=min(subject.entries))
     assert label is not None
     estimate = subject.scores[label]
@@ -168,7 +168,7 @@ def _tile(subject: Subject, against: str | None, leads: dict[tuple[str, str], Le
 
 
 def _slug(name: str, taken: set[str]) -> str:
-    """The name as a part of file names and addresses, unlike those taken; it is taken then."""
+    """The name as a unique part of file names and addresses; it is added to `taken`."""
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "x"
     slug, number = base, 2
     while slug in taken:

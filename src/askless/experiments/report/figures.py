@@ -1,4 +1,4 @@
-"""The report's figures: curves against the budget, leads as a forest, and what is asked."""
+"""The report's figures: curves against the budget, leads as a forest plot, and selection frequencies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from askless.core.trajectory import Trajectory
-from askless.experiments.report.kinds import CONTROLS, DYNAMIC, FEWEST_FOR_BAND, STATIC
+from askless.experiments.report.kinds import CONTENDERS, CONTROL, DYNAMIC, FEWEST_FOR_BAND, STATIC, UNKNOWN
 from askless.experiments.report.statistics import t_interval
 from askless.plotting import plot_selection_frequency
 from askless.plotting.style import GRID, INK, PALETTE, QUIET, TEXT, axes, band, line, name_lines, new_figure, shorten
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 __all__ = ["curve_figure", "heat_figure", "lead_figure", "panels"]
 
 WIDTH = 6.0  # inches of a panel
-ONE_PANEL = 8  # lines that a panel holds without confusion
-WIDE = 0.4  # of the figure's height: a band that hides what lies behind it
+ONE_PANEL = 8  # lines that are readable in one panel
+WIDE = 0.4  # of the figure's height: bands above it hide other lines
 CONTROL_DASHES = {"random": (1.4, 1.3), "all_features": (7, 2), "oracle_order": (6, 1.4, 1.4, 1.4)}
-KIND_COLOURS = {DYNAMIC: PALETTE[0], STATIC: PALETTE[1]}
+KIND_LOOKS = {DYNAMIC: (PALETTE[0], "o"), STATIC: (PALETTE[1], "s"), UNKNOWN: (PALETTE[2], "D")}
 HEAT_ROWS = 20
 
 
 def panels(study: Study, subject: Subject) -> list[tuple[str, ...]]:
-    """The kinds of methods that share a panel: all in one, or static and dynamic apart where there are many."""
-    present = [entry.row.kind for entry in subject.entries.values() if entry.row.kind != CONTROLS]
+    """The kinds of methods that share a panel: all in one, or one panel for each kind if there are many methods."""
+    present = [entry.row.kind for entry in subject.entries.values() if entry.row.kind != CONTROL]
     if len(present) <= ONE_PANEL or len(set(present)) < 2:
-        return [(DYNAMIC, STATIC)]
-    return [(DYNAMIC,), (STATIC,)]
+        return [CONTENDERS]
+    return [(kind,) for kind in CONTENDERS if kind in present]
 
 
 def curve_figure(
@@ -56,18 +56,25 @@ def curve_figure(
         if subject.metric.__name__ in ("auroc", "accuracy") or curve == "ece":
             ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}"))
         if len(shown) == 1:
-            ax.set_title(" and ".join(shown), loc="left", fontsize=TEXT + 1, color=INK, fontweight="bold", pad=10)
+            ax.set_title(
+                shown[0] if shown[0] != UNKNOWN else "unknown kind",
+                loc="left",
+                fontsize=TEXT + 1,
+                color=INK,
+                fontweight="bold",
+                pad=10,
+            )
         name_lines(ax, lines, shorten([str(drawn.get_label()) for drawn in lines], 24))
     return figure
 
 
 def _limits(subject: Subject, curve: str) -> tuple[float, float]:
-    """From the lowest to the highest mean of a line, with a margin: a band of two runs may be far wider than both.
+    """The range of all mean lines, with a margin. Bands are ignored: with two runs they can be very wide.
 
-    Controls may leave the figure on the side where scores are bad, so that they do not press the others together.
+    Controls may leave the figure at the end of bad scores, so that contenders keep their space.
     """
     means = {label: entry.curves(curve).mean(axis=0) for label, entry in subject.entries.items()}
-    contenders = [line for label, line in means.items() if subject.entries[label].row.kind != CONTROLS]
+    contenders = [line for label, line in means.items() if subject.entries[label].row.kind != CONTROL]
     lower_is_better = curve == "ece" or not subject.metric.greater_is_better
     every, some = (_finite(lines) for lines in (list(means.values()), contenders or list(means.values())))
     low, high = (every if lower_is_better else some).min(), (some if lower_is_better else every).max()
@@ -84,17 +91,19 @@ def _finite(lines: list[np.ndarray]) -> np.ndarray:
 def _draw(
     ax: Axes, study: Study, subject: Subject, curve: str, against: str | None, kinds: tuple[str, ...]
 ) -> list[Line2D]:
-    """The lines of a panel: first the chosen method, in every panel in the same look; controls in grey."""
+    """The lines of a panel. The chosen method is first and looks the same in every panel; controls are grey."""
     entries = [subject.entries[row.label] for row in _ranked(study, against) if row.label in subject.entries]
     lines, place = [], 1
     for entry in entries:
         own = entry.row.kind in kinds
-        if entry.row.kind == CONTROLS:
+        if entry.row.kind == CONTROL:
             lines.append(_control(ax, subject, entry, curve))
         elif own or entry.row.label == against:
             i = 0 if entry.row.label == against else place
             if i > 0:
-                place += 2 if (place + 1) % len(PALETTE) == 0 else 1  # the chosen one's colour is its own
+                place += (
+                    2 if (place + 1) % len(PALETTE) == 0 else 1
+                )  # no other method has the colour of the chosen one
             middle, low, high = _band(entry, curve)
             if low is not None and high is not None and (i == 0 or not _covers(ax, curve, low, high)):
                 band(ax, i, entry.budgets, low, high)
@@ -103,7 +112,7 @@ def _draw(
 
 
 def _covers(ax: Axes, curve: str, low: np.ndarray, high: np.ndarray) -> bool:
-    """Whether bands of all methods would hide the lines: calibration's lie together, few runs have wide ones."""
+    """Whether bands would hide the lines: calibration curves overlap, and few runs give wide bands."""
     bottom, top = ax.get_ylim()
     return curve == "ece" or float(np.median(high - low)) > WIDE * (top - bottom)
 
@@ -113,7 +122,7 @@ def _ranked(study: Study, against: str | None) -> list[Row]:
 
 
 def _control(ax: Axes, subject: Subject, entry: Entry, curve: str) -> Line2D:
-    """A control's line; the score with everything asked is a level."""
+    """The line of a control; the score with all features is a horizontal line."""
     middle = entry.curves(curve).mean(axis=0)
     budgets = entry.budgets
     if entry.row.everything:
@@ -124,7 +133,7 @@ def _control(ax: Axes, subject: Subject, entry: Entry, curve: str) -> Line2D:
 
 
 def _band(entry: Entry, curve: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """(budgets,) each: the mean over runs and its interval, point by point."""
+    """(budgets,) each: the mean over runs and its pointwise interval."""
     estimates = [t_interval(column) for column in entry.curves(curve).T]
     middle = np.array([estimate.mean for estimate in estimates])
     if len(entry.runs) < FEWEST_FOR_BAND:
@@ -134,8 +143,8 @@ def _band(entry: Entry, curve: str) -> tuple[np.ndarray, np.ndarray | None, np.n
 
 
 def lead_figure(study: Study, subject: Subject, against: str, leads: dict[tuple[str, str], Lead]) -> Figure | None:
-    """The lead of the chosen method over each contender, smallest on top; None where there is none."""
-    rows = [row for row in study.rows if row.kind != CONTROLS and (subject.name, row.label) in leads]
+    """The lead of the chosen method over each contender, smallest on top; None if there are none."""
+    rows = [row for row in study.rows if row.kind != CONTROL and (subject.name, row.label) in leads]
     if not rows:
         return None
     rows.sort(key=lambda row: leads[subject.name, row.label].score.mean)
@@ -145,11 +154,10 @@ def lead_figure(study: Study, subject: Subject, against: str, leads: dict[tuple[
     ax.axvline(0.0, color=QUIET, linewidth=1.0)
     for place, row in enumerate(rows):
         lead = leads[subject.name, row.label].score
-        colour = KIND_COLOURS[row.kind]
+        colour, marker = KIND_LOOKS[row.kind]
         if lead.low is not None and lead.high is not None:
             ax.plot([lead.low * factor, lead.high * factor], [place, place], color=colour, linewidth=2.2, alpha=0.5)
         filled = colour if lead.beyond_chance or lead.low is None else "white"
-        marker = "o" if row.kind == DYNAMIC else "s"
         ax.plot(lead.mean * factor, place, marker=marker, color=colour, markerfacecolor=filled, markersize=6)
     ax.set_yticks(range(len(rows)), shorten([row.label for row in rows]), parse_math=False)
     ax.set_ylim(len(rows) - 0.4, -0.6)
@@ -182,12 +190,12 @@ def heat_figure(entry: Entry) -> Figure | None:
 
 
 def _every_feature(entry: Entry) -> tuple[str, ...]:
-    """The features of all runs: a column that is empty in the training rows of one split is no feature there."""
+    """The features of all runs: a column that is empty in the training rows of a split is no feature of that run."""
     return tuple(dict.fromkeys(name for run in entry.runs for name in run.result["data"]["features"]))
 
 
 def _order_of(run: Run, names: tuple[str, ...]) -> np.ndarray:
-    """(n, k) what was asked of each test case, as places in `names`; -1 where nothing more was."""
+    """(n, k) features asked of each test case, as indices into `names`; -1 after the last."""
     places = {name: place for place, name in enumerate(names)}
-    own = np.array([*(places[name] for name in run.result["data"]["features"]), -1])  # nothing, -1, is the last
+    own = np.array([*(places[name] for name in run.result["data"]["features"]), -1])  # the last item stands for -1
     return np.asarray(own[run.order])

@@ -1,4 +1,4 @@
-"""The report's numbers as tables for other programs, in full precision: one for each CSV file."""
+"""The report's numbers in full precision, one table for each CSV file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables that have a row for each method and a column for each data set, apart from how a format writes them."""
+"""Tables with a row for each method and a column for each data set, independent of the output format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from askless.experiments.report import words
-from askless.experiments.report.kinds import CONTROLS, DYNAMIC, STATIC
+from askless.experiments.report.kinds import CONTROL, DYNAMIC, STATIC, UNKNOWN
 from askless.experiments.report.leads import Lead
 from askless.experiments.report.numbers import Scale, amount, duration, scale_of
 from askless.experiments.report.statistics import t_interval
@@ -27,14 +27,19 @@ __all__ = [
 ]
 
 DASH = "–"
-TITLES = {STATIC: "Static: one order for all cases", DYNAMIC: "Dynamic: the answers decide", CONTROLS: "Controls"}
+TITLES = {
+    STATIC: "Static: one order for all cases",
+    DYNAMIC: "Dynamic: the answers decide",
+    UNKNOWN: "Unknown kind: not a method of this version of askless",
+    CONTROL: "Controls",
+}
 ECE = Scale(100.0, 2)
 STEPS = Scale(1.0, 3)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a table: a number, what follows it, and smaller words below."""
+    """A cell of a table: a number, text after it, and smaller text below."""
 
     main: str = DASH
     after: str = ""
@@ -44,9 +49,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table: columns with a second line each, and rows in groups."""
+    """A table: columns with two lines of heading, and rows in groups."""
 
-    columns: tuple[tuple[str, str], ...]  # a data set, and what its numbers are (may have lines)
+    columns: tuple[tuple[str, str], ...]  # a data set, and the meaning of its numbers (may have several lines)
     groups: tuple[tuple[str, tuple[tuple[str, tuple[Cell, ...]], ...]], ...] = field(repr=False)
 
     def __bool__(self) -> bool:
@@ -56,16 +61,16 @@ class Grid:
 def make_grid(
     study: Study, subjects: list[Subject], head: Callable[[Subject], str], cell: Callable[[Subject, Entry], Cell]
 ) -> Grid:
-    """Fill the table; a method that was not run on a data set has a dash there, and none at all has no row."""
+    """The table. A method without results on a data set has a dash there; a method without any has no row."""
     groups = []
-    for kind in (STATIC, DYNAMIC, CONTROLS):
+    for kind, title in TITLES.items():
         lines = []
         for row in study.of_kind(kind):
             cells = tuple(_filled(subject, row, cell) for subject in subjects)
             if any(filled.main != DASH for filled in cells):
                 lines.append((row.label, cells))
         if lines:
-            groups.append((TITLES[kind], tuple(lines)))
+            groups.append((title, tuple(lines)))
     return Grid(tuple((subject.name, head(subject)) for subject in subjects), tuple(groups))
 
 
@@ -75,7 +80,7 @@ def _filled(subject: Subject, row: Row, cell: Callable[[Subject, Entry], Cell]) 
 
 
 def score_grid(study: Study) -> Grid:
-    """The mean over budgets and runs, with what others report."""
+    """The mean over budgets and runs, with published results."""
 
     def cell(subject: Subject, entry: Entry) -> Cell:
         label, scale = entry.row.label, subject.scale
@@ -94,7 +99,7 @@ def score_grid(study: Study) -> Grid:
 
 
 def lead_grid(study: Study, leads: dict[tuple[str, str], Lead]) -> Grid:
-    """By how much the chosen method leads, by data set and method."""
+    """The lead of the chosen method, by data set and method."""
 
     def cell(subject: Subject, entry: Entry) -> Cell:
         lead = leads.get((subject.name, entry.row.label))
@@ -125,7 +130,7 @@ def calibration_grid(study: Study) -> Grid:
 
 
 def relevant_grid(study: Study) -> Grid:
-    """How soon all features were asked that matter, on data sets that know them."""
+    """The steps until all relevant features were asked, on data sets that know them."""
 
     def cell(subject: Subject, entry: Entry) -> Cell:
         known = [run.result["relevant"] for run in entry.runs if "relevant" in run.result]
@@ -147,7 +152,7 @@ def relevant_grid(study: Study) -> Grid:
 
 
 def resource_grid(study: Study) -> Grid:
-    """What a fit takes, and how fast cases are asked."""
+    """Time and memory of a fit, and the speed of roll-outs."""
 
     def cell(subject: Subject, entry: Entry) -> Cell:
         fit, memory = np.mean(entry.measured("fit_cpu_seconds")), np.max(entry.measured("peak_memory_mb"))
@@ -158,6 +163,6 @@ def resource_grid(study: Study) -> Grid:
 
 
 def rows_per_second(entry: Entry) -> float:
-    """How many test cases are asked a second, in the mean."""
+    """Test cases per second of a roll-out, mean over runs."""
     cases = entry.runs[0].result["data"]["rows"]["test"]
     return float(cases / max(np.mean(entry.measured("rollout_seconds")), 1e-9))

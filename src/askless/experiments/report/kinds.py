@@ -1,14 +1,16 @@
-"""What the report knows of methods and data sets by their names."""
+"""Kinds of methods, and what the report does for certain methods and data sets."""
 
 from __future__ import annotations
 
 __all__ = [
-    "CONTROLS",
+    "CONTENDERS",
+    "CONTROL",
     "DYNAMIC",
     "FEWEST_FOR_BAND",
     "HEAT_MAPS",
     "KINDS",
     "STATIC",
+    "UNKNOWN",
     "default_metric",
     "kind_of",
     "rank_of",
@@ -16,45 +18,35 @@ __all__ = [
 
 STATIC = "static"  # one order of questions for all cases
 DYNAMIC = "dynamic"  # the answers decide what is asked next
-CONTROLS = "controls"  # not contenders: what nothing, everything, or knowing the truth is worth
+UNKNOWN = "unknown"  # a method of another package or another version of askless
+CONTROL = "control"  # no contender, but a baseline or a bound
 
-KINDS: dict[str, tuple[str, ...]] = {
-    DYNAMIC: ("auto", "greedy", "value", "cmi_marginal", "cmi_pvae", "opportunistic"),
-    STATIC: (
-        "permutation",
-        "sage",
-        "deeplift",
-        "integrated_gradients",
-        "concrete_autoencoder",
-        "stochastic_gates",
-        "lassonet",
-        "mutual_information",
-        "forward_selection",
-    ),
-    CONTROLS: ("random", "fixed_order", "center_crop", "all_features", "oracle_order"),
-}
-ORDER = {method: place for place, method in enumerate(method for methods in KINDS.values() for method in methods)}
-HEAT_MAPS = ("greedy", "value")  # what these ask is drawn
-FEWEST_FOR_BAND = 3  # runs; of two, a band fills the figure: t is 12.7
-BY_ACCURACY = ("mnist", "cifar10", "cube")  # how names begin of data sets whose figures are published as accuracy
+CONTENDERS = (DYNAMIC, STATIC, UNKNOWN)
+KINDS = (*CONTENDERS, CONTROL)
+HEAT_MAPS = ("greedy", "value")  # methods with a heat map
+FEWEST_FOR_BAND = 3  # runs; with two, t is 12.7 and the band would fill the figure
+BY_ACCURACY = ("mnist", "cifar10", "cube")  # prefixes of data sets whose published results are accuracies
 
 
 def kind_of(method: str) -> str:
-    """Static, dynamic or a control; a method that is not listed asks by the answers, as far as is known.
+    """Static, dynamic, control, or unknown if askless has no such method.
 
-    >>> kind_of("sage"), kind_of("greedy"), kind_of("random")
-    ('static', 'dynamic', 'controls')
+    >>> kind_of("sage"), kind_of("greedy"), kind_of("random"), kind_of("mine")
+    ('static', 'dynamic', 'control', 'unknown')
     """
-    return next((kind for kind, methods in KINDS.items() if method in methods), DYNAMIC)
+    from askless.methods import list_methods
+
+    methods = list_methods()
+    return methods[method].kind if method in methods else UNKNOWN
 
 
-def rank_of(method: str) -> int:
-    """Where a table lists the method: as above, others last."""
-    return ORDER.get(method, len(ORDER))
+def rank_of(method: str) -> tuple[int, str]:
+    """The place of a method in tables: by kind, then by name."""
+    return KINDS.index(kind_of(method)), method
 
 
 def default_metric(dataset: str, task: str) -> str:
-    """The metric of a data set for which none was chosen: the one its figures are published in."""
+    """The default metric of a data set: that of its published results."""
     if task == "regression":
         return "r2"
     return "accuracy" if dataset.startswith(BY_ACCURACY) else "auroc"

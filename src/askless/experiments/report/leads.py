@@ -1,4 +1,4 @@
-"""By how much the chosen method leads each other one."""
+"""The lead of the chosen method over each other method."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ __all__ = ["Lead", "leads_over", "standing"]
 
 @dataclass(frozen=True)
 class Lead:
-    """Of the chosen method over another one on one data set; above 0 it is better, whatever the metric."""
+    """The lead of the chosen method over another one on a data set; above 0 it is better, for every metric."""
 
     score: Estimate  # of the metric, paired over runs
-    loss: Estimate | None  # of the loss, over the test cases of the only run they share
+    loss: Estimate | None  # of the loss over test cases, if they share exactly one run
     loss_name: str
 
 
 def leads_over(study: Study, against: str) -> dict[tuple[str, str], Lead]:
-    """By data set and method: the lead of `against`, where both were run with the same seed and split."""
+    """The lead of `against` by data set and method, over runs with the same seed and split."""
     leads = {}
     for subject in study.subjects:
         chosen = subject.entries.get(against)
         if chosen is None or chosen.row.everything:
             continue
         for label, other in subject.entries.items():
-            if label != against and not other.row.everything:  # a score with everything asked is no mean over budgets
+            if label != against and not other.row.everything:  # a score with all features is no mean over budgets
                 lead = _lead(subject, chosen, other)
                 if lead is not None:
                     leads[subject.name, label] = lead
@@ -47,7 +47,7 @@ def _lead(subject: Subject, chosen: Entry, other: Entry) -> Lead | None:
 
 
 def _loss_lead(chosen: Entry, other: Entry) -> Estimate | None:
-    """The lead in the loss of single cases, in the one run that both have."""
+    """The lead in the loss of single cases, in the run that both share."""
     theirs = {run.key: run for run in other.runs}
     ours = next(run for run in chosen.runs if run.key in theirs)
     pair = [
@@ -63,7 +63,7 @@ def _loss_lead(chosen: Entry, other: Entry) -> Estimate | None:
 
 
 def standing(subject: Subject, against: str, leads: dict[tuple[str, str], Lead]) -> str:
-    """Where the chosen method stands on a data set: "first", "level" with the first, "behind" it, or "absent"."""
+    """The rank of the chosen method on a data set: "first", "level" with the first, "behind" it, or "absent"."""
     if against not in subject.entries or not subject.best:
         return "absent"
     if against in subject.best:

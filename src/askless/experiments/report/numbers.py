@@ -1,4 +1,4 @@
-"""How numbers are written."""
+"""Number formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MINUS = "\u2212"
 
 @dataclass(frozen=True)
 class Scale:
-    """What a score is multiplied by, and its decimals."""
+    """The factor and the decimals of a score."""
 
     factor: float
     decimals: int
@@ -52,7 +52,7 @@ class Scale:
 
 
 def scale_of(metric: str, scores: list[float]) -> Scale:
-    """The scale of a metric: hundredths with two decimals, else as many as give four digits, below 1 three.
+    """The scale of a metric: hundredths with two decimals, else four significant digits, or three below 1.
 
     >>> [scale_of("rmse", [size]).decimals for size in (1234.5, 12.3, 1.2, 0.43, 0.012)]
     [0, 2, 3, 3, 4]
@@ -84,7 +84,7 @@ def duration(seconds: float) -> str:
 
 
 def count(number: int, thing: str) -> str:
-    """A number and what it counts.
+    """A number and a noun.
 
     >>> count(1, "question"), count(4601, "row")
     ('1 question', '4,601 rows')

@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing but itself."""
+"""The report as one HTML page without other files."""
 
 from __future__ import annotations
 

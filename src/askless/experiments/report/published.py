@@ -1,4 +1,4 @@
-"""Published figures, shown beside ours where the metric and the budgets are the same."""
+"""Published results, shown next to ours if the metric and the budgets are the same."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ TABLE_1 = "Covert et al., 2023, Table 1"
 
 @dataclass(frozen=True)
 class Published:
-    """The figures of one data set: a mean over budgets 1..`budgets` by method, as printed."""
+    """The results on one data set: a mean over budgets 1..`budgets` by method, as printed."""
 
     dataset: str
     metric: str
     budgets: int
     source: str
     figures: Mapping[str, str]
-    differs: str = ""  # how their data is not ours
+    differs: str = ""  # how their data differs from ours
     options: Mapping[str, object] = field(default_factory=dict)  # of the data set
 
 
@@ -58,7 +58,7 @@ EVERY = (
             "cmi_pvae": "88.94",
             "greedy": "94.46 ± 0.12",
         },
-        "theirs are of the complete table (130,064 rows)",
+        "theirs use the complete table (130,064 rows)",
     ),
     Published(
         "nhanes",
@@ -76,7 +76,7 @@ EVERY = (
             "cmi_pvae": "90.50",
             "greedy": "96.03 ± 0.02",
         },
-        "theirs are of another extract of the same survey (92,062 rows, 45 features), so the two do not compare",
+        "theirs use another extract of the same survey (92,062 rows, 45 features), so the results are not comparable",
     ),
     Published(
         "mnist",
@@ -90,14 +90,14 @@ EVERY = (
 
 
 def published_for(dataset: str, options: Mapping[str, object], metric: str, budgets: int) -> Published | None:
-    """The figures that were published for the data set in this metric over these budgets.
+    """The published results on the data set in this metric over these budgets.
 
     >>> published_for("spam", {}, "auroc", 10).figures["greedy"]
     '93.91 ± 0.17'
     >>> published_for("spam", {}, "auroc", 5) is None
     True
 
-    Those for a complete table are shown beside a subset of it too, with what differs in words.
+    Results on a complete table are also shown next to those on a subset, with a note.
     """
     wanted = (dataset, {name: value for name, value in options.items() if name != "subset"}, metric, budgets)
     same = (known for known in EVERY if (known.dataset, known.options, known.metric, known.budgets) == wanted)

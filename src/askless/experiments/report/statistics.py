@@ -1,4 +1,4 @@
-"""The report's arithmetic: intervals over seeds, paired differences, and which figure is the best.
+"""The report's arithmetic: intervals over seeds, paired differences, and the best score.
 
 >>> t_interval([1.0, 2.0, 3.0])
 Estimate(mean=2.0, low=-0.484..., high=4.484..., n=3)
@@ -15,13 +15,13 @@ import numpy as np
 __all__ = ["LEVEL", "Estimate", "best", "case_lead", "paired_lead", "t_interval"]
 
 LEVEL = 0.95  # of every interval
-BLOCK = 4_000_000  # how many draws of a bootstrap are held at once: resamples times cases
+BLOCK = 4_000_000  # bootstrap draws in memory at once: resamples times cases
 Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean of n numbers and its 95 % interval; None where one number alone has none."""
+    """A mean of n numbers and its 95 % interval; a single number has no interval."""
 
     mean: float
     low: float | None
@@ -35,7 +35,7 @@ class Estimate:
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether there is an interval and it does not hold 0."""
+        """Whether there is an interval and it does not contain 0."""
         return self.low is not None and self.high is not None and (self.low > 0.0 or self.high < 0.0)
 
 
@@ -54,9 +54,9 @@ def t_interval(values: Sequence[float] | np.ndarray) -> Estimate:
 def paired_lead(
     ours: Mapping[Name, float], theirs: Mapping[Name, float], *, greater_is_better: bool
 ) -> Estimate | None:
-    """By how much ours is better than theirs, over the runs that both have; None where they share none.
+    """How much ours is better than theirs, over the runs that both have; None if they share none.
 
-    The two scores of one run come from the same rows, so what a split adds to both cancels in their difference.
+    Both scores of a run come from the same rows, so the effect of the split cancels in their difference.
 
     >>> paired_lead({0: 0.90, 1: 0.70}, {0: 0.89, 1: 0.69, 2: 0.10}, greater_is_better=True).mean
     0.01...
@@ -69,9 +69,9 @@ def paired_lead(
 
 
 def case_lead(ours: np.ndarray, theirs: np.ndarray, n_boot: int = 1000) -> Estimate:
-    """By how much our loss is lower than theirs in the mean over cases; both (n,), of the same cases.
+    """How much our mean loss is lower than theirs; both are (n,) losses of the same cases.
 
-    The interval is of a bootstrap over cases that draws the same cases for both.
+    The interval comes from a bootstrap over cases that draws the same cases for both.
     """
     gain = np.asarray(theirs, dtype=np.float64) - np.asarray(ours, dtype=np.float64)
     n, rng = len(gain), np.random.default_rng(0)
@@ -84,7 +84,7 @@ def case_lead(ours: np.ndarray, theirs: np.ndarray, n_boot: int = 1000) -> Estim
 
 
 def best(means: Mapping[str, float], decimals: int, *, greater_is_better: bool) -> frozenset[str]:
-    """The names with the best mean; those that look the same when rounded as they are shown share it.
+    """The names with the best mean, after rounding as in the table.
 
     >>> sorted(best({"a": 94.651, "b": 94.649, "c": 94.2}, 2, greater_is_better=True))
     ['a', 'b']

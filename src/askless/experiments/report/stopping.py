@@ -1,4 +1,4 @@
-"""Stopping each case where enough is known: what it saves, with thresholds chosen on the validation rows."""
+"""The effect of stopping rules, with thresholds chosen on the validation rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from askless.experiments.report.grids import Cell, Grid, make_grid
-from askless.experiments.report.kinds import CONTROLS
+from askless.experiments.report.kinds import CONTROL
 from askless.experiments.report.money import SIZE, finished
 from askless.experiments.report.numbers import count
 from askless.experiments.report.statistics import t_interval
@@ -39,7 +39,7 @@ WORTH, SURE = "information_per_cost", "confidence"
 
 @dataclass(frozen=True)
 class Stop:
-    """A rule, and what the test rows say of it."""
+    """A rule with its results on the test rows."""
 
     rule: str
     told: dict[str, float]  # its threshold, the mean cost of a case, and scores
@@ -54,23 +54,24 @@ class Stop:
 
 
 def stops(subject: Subject) -> bool:
-    """Whether the results of a data set tell where rules stop, on validation rows too, and how sure that is."""
+    """Whether all results of a data set have the parts on stopping."""
     return subject.classifies and all(tells(run) for entry in subject.entries.values() for run in entry.runs)
 
 
 def tells(run: Run) -> bool:
-    """Whether a result has all that a threshold is chosen by; those of earlier versions lack some of it."""
+    """Whether a result has all parts to choose a threshold; results of earlier versions may lack some."""
     return "excess" in run.result.get("stopping_valid", {}).get(FIXED, {})
 
 
 def best_number(run: Run) -> Stop:
-    """The number of questions that is best on the validation rows, the same for every case."""
+    """The fixed number of questions that is best on the validation rows."""
     return _stop(run, FIXED, int(np.argmin(run.result["stopping_valid"][FIXED]["excess"])))
 
 
 def cheapest_stop(run: Run) -> Stop:
-    """The rule and threshold that costs least, on the validation rows, of all that are as good there as the best
-    number of questions for every case: no worse than by a standard error of the difference.
+    """The cheapest rule and threshold on the validation rows that is as good as the best fixed number of questions.
+
+    "As good" means: worse by at most one standard error of the difference.
     """
     fit = [
         (part["cost"][i], rule, i)
@@ -87,12 +88,12 @@ def _stop(run: Run, rule: str, i: int) -> Stop:
 
 
 def mean_of(chosen: list[Stop], name: str) -> float:
-    """The mean cost or score of the stops of several runs."""
+    """The mean cost or score over the stops of all runs."""
     return float(np.mean([stop.told[name] for stop in chosen]))
 
 
 def stopping_grid(study: Study) -> Grid:
-    """The score where the chosen rules stop, and for how much money."""
+    """The score and the mean cost with the chosen rules."""
 
     def cell(subject: Subject, entry: Entry) -> Cell:
         if entry.row.everything:
@@ -111,39 +112,41 @@ def stopping_grid(study: Study) -> Grid:
 
 
 def about_stopping() -> str:
-    """How to read the table."""
+    """Explains the table."""
     return (
-        "The score of the test cases, and what they cost on average, where each stops by a rule: the cheapest of all "
-        "rules and thresholds whose log loss on the validation rows is not higher than that of the best number of "
-        "questions for every case by more than a standard error of the difference. After the semicolon that "
-        "number's, chosen on the validation rows too. In brackets what was chosen in each run."
+        "The score and the mean cost of the test cases with a stopping rule. They are chosen on the validation "
+        "rows: the cheapest of those whose log loss is at most one standard error above that of the "
+        "best fixed number of questions. After the semicolon: the score and the mean cost of that fixed number. In "
+        "brackets: the choice of each run."
     )
 
 
 def frontier_figure(study: Study, subject: Subject, against: str | None) -> Figure:
-    """The score against the mean money spent: by a rule, and with one number of questions for all (thin)."""
+    """The score against the mean cost, with a rule and with a fixed number of questions (thin)."""
     name = subject.metric.__name__
     ax = axes(None, SIZE)
-    rows = [row for row in study.rows if row.label in subject.entries and row.kind != CONTROLS]
+    rows = [row for row in study.rows if row.label in subject.entries and row.kind != CONTROL]
     lines = []
     for i, row in enumerate(sorted(rows, key=lambda row: row.label != against)[:MOST_LINES]):
         parts = [run.result["stopping"] for run in subject.entries[row.label].runs]
-        rule = WORTH if all(WORTH in part for part in parts) else SURE  # seeds of `auto` may keep other policies
+        rule = (
+            WORTH if all(WORTH in part for part in parts) else SURE
+        )  # `auto` may keep another policy with each seed
         ax.plot(*_mean_line(parts, FIXED, name), color=colour(i), linewidth=0.9, alpha=0.7)
         lines.append(line(ax, i, *_mean_line(parts, rule, name), row.label))
-    return finished(ax, lines, "money for a case, on average", subject.metric.label)
+    return finished(ax, lines, "mean cost of a case", subject.metric.label)
 
 
 def about_frontier() -> str:
-    """How to read the figure."""
+    """Explains the figure."""
     return (
-        "Each case stops once the next answer is worth too little for its price, or, for methods without information "
-        "values, once the likeliest class is probable enough; the thin lines ask every case the same number of "
-        f"questions. At most {MOST_LINES} methods are shown."
+        "Each case stops when no remaining feature is worth its price. Methods that do not estimate information stop "
+        "when the most probable class exceeds a threshold. Thin lines use a fixed number of questions for every "
+        f"case. At most {MOST_LINES} methods are shown."
     )
 
 
 def _mean_line(parts: list[dict[str, Any]], rule: str, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Money and score at each threshold, means over the runs."""
+    """Mean cost and mean score over the runs at each threshold."""
     money, score = (np.mean([part[rule][key] for part in parts], axis=0) for key in ("cost", name))
     return money, score

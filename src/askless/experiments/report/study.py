@@ -1,4 +1,4 @@
-"""The results of many runs, sorted: data sets, the methods run on each, and the runs of each method."""
+"""The results of many runs, grouped by data set, method and run."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from askless.experiments.report.kinds import CONTROLS, default_metric, kind_of, rank_of
+from askless.exceptions import ExperimentError
+from askless.experiments.report.kinds import CONTROL, default_metric, kind_of, rank_of
 from askless.experiments.report.numbers import Scale, scale_of
 from askless.experiments.report.published import Published, published_for
 from askless.experiments.report.statistics import Estimate, best, t_interval
 from askless.experiments.results import unpack_loss, unpack_order
-from askless.experiments.task import ExperimentError, Task
+from askless.experiments.task import Task
 from askless.hints import listed
 from askless.metrics import Metric
 from askless.metrics import metric as find_metric
@@ -23,7 +24,13 @@ from askless.metrics import metric as find_metric
 __all__ = ["Entry", "Row", "Run", "Study", "Subject", "collect"]
 
 Result = dict[str, Any]
-CUTS = ("rows", "max_features", "missing", "test_fraction", "validation_fraction")  # of a task: which data it sees
+CUTS = (
+    "rows",
+    "max_features",
+    "missing",
+    "test_fraction",
+    "validation_fraction",
+)  # fields of a task that determine its data
 PRICES = ("used", "ignored")
 
 
@@ -35,7 +42,7 @@ class Run:
 
     @property
     def key(self) -> tuple[int, int]:
-        """What two methods must share to be compared: the seed, and the seed of the split."""
+        """The seed and the seed of the split: two methods are compared on runs with equal keys."""
         return int(self.result["task"]["seed"]), int(self.result["task"]["split_seed"])
 
     @cached_property
@@ -50,18 +57,21 @@ class Run:
             task = self.result["task"]
             known = [known for known in self.result["curves"] if known not in ("budget", "cost")]
             raise ExperimentError(
-                f"the result of {task['label']} on {task['dataset']} has no {name!r}; it has {listed(known)}"
+                "unknown_name",
+                f"the result of {task['label']} on {task['dataset']} has no score {name!r}; it has {listed(known)}",
+                name=name,
+                choices=known,
             )
         return np.asarray(source[name], dtype=np.float64)
 
     @cached_property
     def order(self) -> np.ndarray:
-        """(n, k) what was asked of each test case, -1 where nothing more was."""
+        """(n, k) features asked of each test case, -1 after the last."""
         return unpack_order(self.result)
 
     @cached_property
     def loss(self) -> np.ndarray | None:
-        """(n, k + 1) the loss of each test case after each budget; None in a copy without them."""
+        """(n, k + 1) the loss of each test case after each budget; None in a copy without losses."""
         return unpack_loss(self.result)
 
 
@@ -75,7 +85,7 @@ class Row:
 
     @property
     def everything(self) -> bool:
-        """Whether it asks for everything, so that only its last score means something."""
+        """Whether the method asks for all features, so that only its last score counts."""
         return self.method == "all_features"
 
 
@@ -89,8 +99,8 @@ class Entry:
 
     @cached_property
     def budgets(self) -> np.ndarray:
-        """The budgets that count: 1..k, or the last one of a method that asks for everything."""
-        if self.row.everything:  # where values are missing, the longest path depends on the test rows
+        """The budgets that count: 1..k, or the last one of a method that asks for all features."""
+        if self.row.everything:  # with missing values, the longest path depends on the test rows
             return np.array([max(run.budgets[-1] for run in self.runs)])
         every = self.runs[0].budgets
         return every[(every >= 1) & (every <= self.limit)]
@@ -102,12 +112,17 @@ class Entry:
         return np.array([run.curve(name)[np.isin(run.budgets, self.budgets)] for run in self.runs])
 
     def scores(self, name: str) -> dict[tuple[int, int], float]:
-        """By run, the mean over the budgets; no two runs may have the same seeds."""
+        """The mean over the budgets, by run; raises if two runs have the same seeds."""
         means: dict[tuple[int, int], float] = {}
         for run, line in zip(self.runs, self.curves(name), strict=True):
             if run.key in means:
                 what = f"{self.row.label} on {run.result['task']['dataset']}"
-                raise ExperimentError(f"there are two results of {what} with the seed and split {run.key}")
+                raise ExperimentError(
+                    "duplicate_name",
+                    f"there are two results of {what} with seed {run.key[0]} and split seed {run.key[1]}",
+                    name=self.row.label,
+                    value=run.key,
+                )
             means[run.key] = float(line.mean())
         return means
 
@@ -116,19 +131,19 @@ class Entry:
         return t_interval(list(self.scores(name).values()))
 
     def measured(self, name: str) -> list[float]:
-        """A time or a size, by run; not of runs that went on from a checkpoint, if there are others."""
+        """A time or a size, by run; without runs that continued from a checkpoint if there are others."""
         whole = [run for run in self.runs if not run.result["measured"].get("resumed")]
         return [float(run.result["measured"][name]) for run in whole or self.runs]
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """One data set, cut in one way, and all that was run on it."""
+    """One data set with one set of rows and budgets, and all methods that were run on it."""
 
     name: str
     dataset: str
     limit: int
-    data: Mapping[str, Any]  # as a result describes it
+    data: Mapping[str, Any]  # of the first result
     cut: Mapping[str, Any]
     entries: Mapping[str, Entry]  # by label
     metric: Metric
@@ -145,7 +160,7 @@ class Subject:
 
     @cached_property
     def scale(self) -> Scale:
-        """How its scores are written."""
+        """The number format of its scores."""
         return scale_of(self.metric.__name__, [estimate.mean for estimate in self.scores.values()])
 
     @cached_property
@@ -154,18 +169,18 @@ class Subject:
         means = {
             label: estimate.mean * self.scale.factor
             for label, estimate in self.scores.items()
-            if self.entries[label].row.kind != CONTROLS
+            if self.entries[label].row.kind != CONTROL
         }
         return best(means, self.scale.decimals, greater_is_better=self.metric.greater_is_better)
 
     @cached_property
     def published(self) -> Published | None:
-        """What others report on it."""
+        """Published results on it."""
         return published_for(self.dataset, self.cut["dataset_options"], self.metric.__name__, self.limit)
 
     @property
     def metric_label(self) -> str:
-        """The metric as a column head."""
+        """The metric as a column heading."""
         return self.metric.label + (" ×100" if self.scale.factor == 100.0 else "")
 
     @property
@@ -185,7 +200,7 @@ class Study:
     """Everything that is reported."""
 
     subjects: tuple[Subject, ...]
-    rows: tuple[Row, ...]  # dynamic, static, controls
+    rows: tuple[Row, ...]  # by kind: dynamic, static, unknown, controls
 
     def of_kind(self, kind: str) -> list[Row]:
         """The rows of a kind."""
@@ -197,14 +212,14 @@ def collect(
     metric: str | Mapping[str, str] | None = None,
     prices: Mapping[str, Collection[str]] | None = None,
 ) -> Study:
-    """Sort results into a study; `metric` replaces the usual one of the data sets whose task it is for.
+    """Group results into a study.
 
-    A mapping has metrics for some of the data sets, by name. `prices` has the keys of the tasks on data sets that the
-    experiment lists with their prices "used", and of those "ignored".
+    `metric` replaces the default metric of the data sets whose task it fits; a mapping names metrics by data set.
+    `prices` holds the keys of the tasks on data sets that the experiment lists with prices "used" and "ignored".
     """
     every = sorted(results, key=lambda result: _text(result["task"]))
     if not every:
-        raise ExperimentError("there are no results to report")
+        raise ExperimentError("required", "there are no results to report", name="results")
     if isinstance(metric, str):
         _check_task(find_metric(metric), every)
     rows = _rows([result["task"] for result in every])
@@ -223,14 +238,19 @@ def collect(
 
 def _check_task(metric: Metric, results: Sequence[Result]) -> None:
     if all(result["data"]["task"] != metric.task for result in results):
-        raise ExperimentError(f"the metric {metric.__name__!r} is for {metric.task}; no data set of these results is")
+        raise ExperimentError(
+            "conflicting_settings",
+            f"the metric {metric.__name__!r} is for {metric.task}, but no data set of these results is",
+            name="metric",
+            value=metric.__name__,
+        )
 
 
 def _by_costs(group: Sequence[Result], prices: Mapping[str, Collection[str]] | None) -> dict[str, list[Result]]:
-    """The results on a data set, by whether it is listed with its prices "used" or "ignored".
+    """The results on a data set, by whether the experiment lists it with prices "used" or "ignored".
 
-    A method that ignores prices by itself stands beside the others; where a data set is listed in both ways, it is in
-    both parts.
+    Methods that always ignore prices are in the same parts as the others. A data set that is listed in both ways has
+    two parts.
     """
     parts: dict[str, list[Result]] = {}
     for result in group:
@@ -240,10 +260,10 @@ def _by_costs(group: Sequence[Result], prices: Mapping[str, Collection[str]] | N
 
 
 def _listed_with(task: Mapping[str, Any], prices: Mapping[str, Collection[str]] | None) -> list[str]:
-    """How the data set of a task is listed; where nothing says so, as the task itself was run."""
+    """How the data set of a task is listed; if this is not known, how the task itself was run."""
     key = Task.from_json(task).key
     listed_so = [costs for costs in PRICES if prices is not None and key in prices.get(costs, ())]
-    return listed_so or [str(task.get("costs", "used"))]  # a task says it only where they are ignored
+    return listed_so or [str(task.get("costs", "used"))]  # a task without the key used them
 
 
 def _subject(
@@ -277,7 +297,7 @@ def _subject(
 
 
 def _rows(tasks: Sequence[Mapping[str, Any]]) -> dict[str, Row]:
-    """By method and options: its row. Where one label names several, the options tell them apart."""
+    """The rows by method and options. If several have the same label, their options are added to it."""
     labels: dict[str, set[str]] = {}
     for task in tasks:
         labels.setdefault(task["label"], set()).add(_how(task))
@@ -291,7 +311,7 @@ def _rows(tasks: Sequence[Mapping[str, Any]]) -> dict[str, Row]:
 
 
 def _names(cuts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A name for each data set: its own, its options, and what else is needed to tell two apart."""
+    """A unique name for each data set: its name, its options, and its other settings where they differ."""
     bases = []
     for cut in cuts:
         options = ", ".join(_option(name, value) for name, value in sorted(cut["dataset_options"].items()))
@@ -307,17 +327,17 @@ def _names(cuts: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _option(name: str, value: object) -> str:
-    """An option in a few characters: of a long list its length."""
+    """An option in a few characters; a long list becomes its length."""
     return f"{len(value)} {name}" if isinstance(value, list) and len(value) > 3 else f"{name}={value}"
 
 
 def _cut(task: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a task says which data it sees, beside the seeds; whose prices count is for `_by_costs`."""
+    """The fields of a task that determine its data, except seeds and costs."""
     return {name: task[name] for name in ("dataset", "dataset_options", *CUTS)}
 
 
 def _how(task: Mapping[str, Any]) -> str:
-    """What of a task says how it asks."""
+    """The label, the method and its options, as a key."""
     return _text([task["label"], task["method"], task["method_options"]])
 
 

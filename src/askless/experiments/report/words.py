@@ -1,10 +1,10 @@
-"""What the report says in words, the same in every format."""
+"""The sentences of the report, the same in every format."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from askless.experiments.report.kinds import CONTROLS, FEWEST_FOR_BAND
+from askless.experiments.report.kinds import CONTROL, FEWEST_FOR_BAND
 from askless.experiments.report.leads import standing
 from askless.experiments.report.numbers import count
 
@@ -35,17 +35,17 @@ Leads = dict[tuple[str, str], "Lead"]
 
 
 def headline(study: Study, against: str | None, leads: Leads) -> str:
-    """What was found, in one sentence."""
+    """The main result in one sentence."""
     compared = [subject for subject in study.subjects if against in subject.entries]
-    contenders = sum(row.kind != CONTROLS for row in study.rows)
+    contenders = sum(row.kind != CONTROL for row in study.rows)
     if against is None or not compared or contenders < 2 or not leads:
         return f"{count(len(study.rows), 'method')} on {count(len(study.subjects), 'data set')}"
     stands = [standing(subject, against, leads) for subject in compared]
     first, level = stands.count("first"), stands.count("level")
     if len(compared) == 1:
         name = compared[0].name
-        told = {"first": "is first", "level": "is level with the first", "behind": "is not first"}[stands[0]]
-        return f"{against} {told} on {name}"
+        rank = {"first": "is first", "level": "is level with the first", "behind": "is not first"}[stands[0]]
+        return f"{against} {rank} on {name}"
     if first == len(compared):
         return f"{against} is first on all {len(compared)} data sets"
     sentence = f"{against} is first on {first} of {len(compared)} data sets"
@@ -53,7 +53,7 @@ def headline(study: Study, against: str | None, leads: Leads) -> str:
 
 
 def about_study(study: Study, against: str | None, leads: Leads) -> str:
-    """How much was run, and what the headline's words mean."""
+    """The number of runs, and the meaning of "level"."""
     runs = sum(len(entry.runs) for subject in study.subjects for entry in subject.entries.values())
     seeds = sorted({subject.runs for subject in study.subjects})
     each = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else count(seeds[0], "seed")
@@ -61,14 +61,14 @@ def about_study(study: Study, against: str | None, leads: Leads) -> str:
         f"{count(runs, 'run')} of {count(len(study.rows), 'method')}, {each} each; mean over budgets on test rows."
     )
     if against is not None and any(standing(subject, against, leads) == "level" for subject in study.subjects):
-        words += " Level: another method has the best mean, but the 95% interval of the paired difference holds 0."
+        words += " Level: another method has the best mean, but the 95% interval of the paired difference contains 0."
     return words
 
 
 def place(subject: Subject, against: str, leads: Leads) -> str:
-    """Where the chosen method stands on a data set."""
+    """The rank of the chosen method on a data set."""
     stands = standing(subject, against, leads)
-    others = sum(entry.row.kind != CONTROLS for entry in subject.entries.values())
+    others = sum(entry.row.kind != CONTROL for entry in subject.entries.values())
     if stands == "first":
         shared = sorted(subject.best - {against})
         return f"first of {others}" + (f", with {', '.join(shared)}" if shared else "")
@@ -86,140 +86,142 @@ def about_subject(subject: Subject) -> str:
     rows = subject.data["rows"]
     features = len(subject.data["features"])
     words = (
-        f"{rows['train']:,} rows to learn from, {rows['valid']:,} to tune on, {rows['test']:,} to score on; at most "
-        f"{subject.limit} of {count(features, 'feature')} asked of a case. {_runs(subject)}"
+        f"{rows['train']:,} training rows, {rows['valid']:,} validation rows and {rows['test']:,} test rows. "
+        f"At most {subject.limit} of {count(features, 'feature')} for each case. {_runs(subject)}"
     )
     if subject.cut["rows"] is not None:
-        words = f"A random part of the table: {words}"
+        words = f"A random sample of the table: {words}"
     return words
 
 
 def _runs(subject: Subject) -> str:
-    """How many runs there are, and what an interval over them covers."""
+    """The number of runs, and the meaning of intervals over them."""
     if subject.runs == 1:
         return "One seed, so there are no intervals over seeds."
     counts = {len(entry.runs) for entry in subject.entries.values()}
-    seeds = count(subject.runs, "seed") + ("" if len(counts) == 1 else " (of some methods fewer or more)")
+    seeds = count(subject.runs, "seed") + ("" if len(counts) == 1 else " (some methods have fewer or more)")
     if subject.splits == 1:
-        return f"{seeds} on one split: intervals cover the luck of training, not that of the split."
-    return f"{seeds} on {count(subject.splits, 'split')}: intervals cover the luck of training and that of the split."
+        return f"{seeds} on one split: intervals show the variation from training, not from the split."
+    return (
+        f"{seeds} on {count(subject.splits, 'split')}: intervals show the variation from training and from the split."
+    )
 
 
 def head(subject: Subject) -> str:
-    """What stands below the data set's name over its scores."""
+    """The text below the name of a data set in the table of scores."""
     return f"{subject.metric_label}\nk = {subject.limit}, {count(subject.runs, 'seed')}"
 
 
 def about_scores(study: Study) -> str:
-    """How to read the first table."""
+    """Explains the first table."""
     labels = sorted({subject.metric.label for subject in study.subjects})
     lower = sorted({s.metric.label for s in study.subjects if not s.metric.greater_is_better})
     better = "higher is better" if not lower else f"lower is better for {', '.join(lower)}"
     words = (
-        f"{', '.join(labels)} on test rows ({better}): the mean over budgets 1 to k and over seeds. ± is half of a "
-        "95% interval, Student's t over seeds; one seed has none. Bold is the best of a column, controls aside; what "
-        "looks the same when rounded shares it. A dash: not run."
+        f"{', '.join(labels)} on test rows ({better}): the mean over budgets 1 to k and over seeds. ± is half of the "
+        "95% interval (Student's t over seeds; none with one seed). The best score of a column is bold, ties after "
+        "rounding included, controls excluded. A dash means that the method was not run."
     )
     if any(row.everything for row in study.rows):
-        words += " all_features is the score with everything asked, not a mean over budgets."
+        words += " all_features is the score with all features, not a mean over budgets."
     return words
 
 
 def published_notes(study: Study) -> list[str]:
-    """Where published figures come from."""
+    """The sources of published results."""
     notes = []
     for subject in study.subjects:
         found = subject.published
         if found and any(label in found.figures for label in subject.entries):
             differs = f"; {found.differs}" if found.differs else ""
             if subject.cut["rows"] is not None:
-                differs += f"; ours are of {subject.cut['rows']:,} rows"
+                differs += f"; ours use {subject.cut['rows']:,} rows"
             notes.append(f"Published, {subject.name}: {found.source}{differs}.")
     return notes
 
 
 def about_leads(study: Study, against: str, leads: Leads) -> str:
-    """How to read the differences."""
+    """Explains the differences."""
     words = (
-        f"By how much {against} is better than each method: above 0 it is ahead, whatever the metric. Scores of the "
-        "same seed and split are subtracted, mean over budgets 1 to k; below, the 95% interval of the mean "
-        "difference (Student's t over seeds), in bold where it does not hold 0. Intervals are not corrected for "
-        "the number of comparisons."
+        f"How much {against} is better than each method: above 0 it is better, for every metric. Scores of the same "
+        "seed and split are subtracted; the difference is a mean over budgets 1 to k. The second line is the 95% "
+        "interval of the mean difference (Student's t over seeds). The difference is bold if the interval does not "
+        "contain 0. Intervals are not corrected for the number of comparisons."
     )
     if any(lead.loss is not None for lead in leads.values()):
         words += (
-            " Where two methods share one seed only, the second line is the lead in the loss of single test cases "
-            "with the interval of a paired bootstrap over cases: it covers the choice of test cases, not the luck of "
-            "training."
+            " If two methods share only one seed, the second line is the difference in the loss of test cases, with "
+            "the interval of a paired bootstrap over cases. It shows the variation from the choice of test cases, "
+            "not from training."
         )
     return words
 
 
 def about_curves(subject: Subject) -> str:
-    """What the curves show."""
+    """Explains the curves."""
     words = f"{subject.metric_label} on test rows after each number of features."
     most = max(len(entry.runs) for entry in subject.entries.values())
     if most > 1:
         words += " Lines are means over seeds"
-        banded = "; bands are 95% intervals of that mean, budget by budget, where they leave the lines to be seen."
+        banded = "; bands are pointwise 95% intervals of the mean, shown where they do not hide other lines."
         words += banded if most >= FEWEST_FOR_BAND else "."
     return words
 
 
 def about_forest(subject: Subject, against: str) -> str:
-    """What the figure of leads shows."""
-    words = f"Lead of {against} over each method in {subject.metric_label}: right of 0 it is ahead. "
+    """Explains the figure of leads."""
+    words = f"Lead of {against} over each method in {subject.metric_label}: right of 0 it is better. "
     if subject.runs > 1:
-        words += "Bars are 95% intervals over seeds; a hollow mark: it holds 0. "
-    return words + "Round: dynamic, square: static."
+        words += "Bars are 95% intervals over seeds; a hollow marker means that the interval contains 0. "
+    return words + "Circles are dynamic methods, squares static ones, diamonds methods of unknown kind."
 
 
 def about_calibration_curves(subject: Subject, against: str | None) -> str:
-    """What the figure of calibration shows."""
+    """Explains the figure of calibration."""
     chosen = subject.entries.get(against or "")
-    banded = f"; the band is {against}'s, as above" if chosen and len(chosen.runs) >= FEWEST_FOR_BAND else ""
+    banded = f"; the band is that of {against}, as above" if chosen and len(chosen.runs) >= FEWEST_FOR_BAND else ""
     return f"Expected calibration error by budget, lower is better{banded}."
 
 
 def about_calibration() -> str:
-    """What calibration means here."""
+    """Explains the calibration error."""
     return (
-        "Expected calibration error: how far the confidence in the most probable class is from the share of cases in "
-        "which it is right, over 15 bins of equally many test cases. Lower is better. Mean over budgets 1 to k and "
+        "Expected calibration error: the difference between the probability of the most probable class and the "
+        "accuracy, over 15 bins with equal numbers of test cases. Lower is better. Mean over budgets 1 to k and over "
         "seeds."
     )
 
 
 def about_heat(subject: Subject, label: str) -> str:
-    """What a heat map shows."""
+    """Explains a heat map."""
     runs = len(subject.entries[label].runs)
-    return f"{label}: share of test cases{'' if runs == 1 else f' of {runs} runs'} in which a feature is asked"
+    return f"{label}: share of test cases{'' if runs == 1 else f' of {runs} runs'} that were asked for a feature"
 
 
 def about_relevant(study: Study) -> str:
-    """What counts as relevant, and how it is counted."""
+    """Explains the steps to all relevant features."""
     words = (
-        "How many questions it takes until every feature that the case's label depends on was asked: mean over test "
-        "cases and seeds, lower is better. The least possible stands below each name."
+        "The number of questions until every feature that the label of the case depends on is known: mean over test "
+        "cases and seeds, lower is better. The smallest possible number is below each name."
     )
     if any(subject.dataset.startswith("syn") for subject in study.subjects):
         words += (
-            " Published on Syn1, Syn2 and Syn3 (SEFA, 2025): GDFS, which is greedy here, 4.568, 4.484, 5.587; DIME, "
-            "which is value, 4.079, 4.581, 5.667; SEFA itself 4.017, 4.099, 5.084."
+            " Published results on Syn1, Syn2 and Syn3 (SEFA, 2025): GDFS (here greedy) 4.568, 4.484, 5.587; "
+            "DIME (here value) 4.079, 4.581, 5.667; SEFA 4.017, 4.099, 5.084."
         )
     return words
 
 
 def about_resources() -> str:
-    """How time and memory are meant."""
+    """Explains times and memory."""
     return (
-        "CPU time of one fit, mean over seeds; then how many test cases are asked a second, all budgets on the way, "
-        "and the largest memory of any run's process. Times depend on the machine and on what else it did."
+        "CPU time of one fit, mean over seeds. The second line is the number of test cases per second in a roll-out "
+        "over all budgets, and the largest memory of any run's process. Times depend on the machine and its load."
     )
 
 
 def facts(study: Study) -> dict[str, str]:
-    """How all this was come by."""
+    """Runs, versions and processors."""
     runs = [run for subject in study.subjects for entry in subject.entries.values() for run in entry.runs]
     versions = sorted({", ".join(f"{k} {v}" for k, v in sorted(run.result["versions"].items())) for run in runs})
     hosts = sorted({str(run.result["measured"].get("host_cpu", "unknown")) for run in runs})

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from askless.exceptions import ExperimentError
 from askless.experiments.folder import EXPERIMENT
 from askless.experiments.results import read_results
-from askless.experiments.task import ExperimentError, Task
+from askless.experiments.task import Task, canonical_json
 from askless.files import write_atomic
-from askless.hints import did_you_mean, listed
+from askless.hints import did_you_mean, listed, nearest
 
 if TYPE_CHECKING:
     from askless.experiments.report.study import Study
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["write_report"]
 
 AGAINST = "greedy"
+FORMAT = 1  # of experiment.json
 DPI = 130  # of the PNG files
 
 
@@ -37,22 +38,29 @@ def write_report(
     Parameters
     ----------
     metric
-        What the tables hold, by name; else for each data set what the experiment's file says, or AUROC, for some
-        accuracy, and for a regression R². A data set of another task than the metric's keeps its own.
+        The metric of the tables, by name. The default is the metric in the experiment's file, else AUROC (accuracy
+        for some data sets) or R² for regression. Data sets that the metric does not fit keep their default.
     against
-        The label of the method whose lead over the others is shown.
+        The label of the method that the others are compared with.
     output
-        The folder of the report, `folder`/report unless given.
+        The folder of the report. The default is `folder`/report.
     tell
-        Is called with a line for each thing worth knowing.
+        A function that is called with each line of output.
     """
     source = Path(folder)
     if not source.is_dir():
-        raise ExperimentError(f"{source} is not a folder")
-    noted = _noted(source)
-    results = _of_experiment(read_results(source), noted)
+        raise ExperimentError("file_not_found", f"there is no folder {source}", path=str(source))
+    noted, results = _read_experiment(source), read_results(source)
+    if noted is None:
+        _check_one_experiment(results, source)
+    else:
+        results = _of_experiment(results, noted)
     if not results:
-        raise ExperimentError(f"there are no results in {source / 'results'}; `askless experiment run` makes them")
+        raise ExperimentError(
+            "file_not_found",
+            f"there are no results in {source / 'results'}; `askless experiment run` creates them",
+            path=str(source / "results"),
+        )
     from askless.experiments.report.content import content_of
     from askless.experiments.report.frames import frames
     from askless.experiments.report.leads import leads_over
@@ -62,6 +70,7 @@ def write_report(
     from askless.experiments.report.study import collect
     from askless.report.figures import png
 
+    noted = noted or {"metrics": {}, "prices": None}
     study = collect(results, noted["metrics"] if metric is None else metric, noted["prices"])
     chosen = _chosen(study, against, tell)
     tables = frames(study, chosen, {} if chosen is None else leads_over(study, chosen))
@@ -83,40 +92,89 @@ def write_report(
 
 
 def _chosen(study: Study, against: str, tell: Callable[[str], object]) -> str | None:
-    """The label of the method that the others are compared with; None if it is the usual one and was not run."""
+    """The label of the method to compare with; None if it is the default one and was not run."""
     labels = [row.label for row in study.rows]
     if against in labels:
         return against
     if against == AGAINST:
-        tell(f"{AGAINST} was not run, so nothing is compared with it; choose another with --against")
+        tell(f"{AGAINST} was not run, so there is no comparison; choose another method with --against")
         return None
     hint = did_you_mean(against, labels)
-    raise ExperimentError(f"no method of these results is called {against!r}{hint}; there are {listed(labels, 20)}")
+    raise ExperimentError(
+        "unknown_name",
+        f"no method of these results has the label {against!r}{hint}; the labels are {listed(labels, 20)}",
+        name=against,
+        nearest=nearest(against, labels),
+        choices=labels,
+    )
 
 
-def _noted(folder: Path) -> dict[str, Any]:
-    """What the folder says of the experiment as it was last run: `tasks` and `prices`, if it does, and `metrics`."""
-    noted: Any = None
-    with suppress(FileNotFoundError, ValueError, RecursionError):
-        noted = json.loads((folder / EXPERIMENT).read_bytes())
-    known = noted if isinstance(noted, dict) else {}
-    metrics = known.get("metrics")
-    return {
-        "tasks": known.get("tasks"),
-        "metrics": metrics if isinstance(metrics, dict) else {},
-        "prices": _prices(known.get("prices")),
-    }
-
-
-def _prices(noted: Any) -> dict[str, set[str]] | None:
-    """The keys of tasks by whether their data set is listed with its prices; None where nothing readable says so."""
-    if not isinstance(noted, dict) or not all(isinstance(keys, list) for keys in noted.values()):
+def _read_experiment(folder: Path) -> dict[str, Any] | None:
+    """The content of `experiment.json`, checked; None if there is no such file."""
+    path = folder / EXPERIMENT
+    try:
+        noted = json.loads(path.read_bytes())
+        newer = noted.get("format", FORMAT) > FORMAT
+        if not newer:
+            noted = {"metrics": {}, "prices": None, **noted}
+            _check(noted)
+    except FileNotFoundError:
         return None
-    return {str(costs): set(map(str, keys)) for costs, keys in noted.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ExperimentError(
+            "damaged_file",
+            f"{path} is damaged ({error}), so older results cannot be excluded; {_how_to_restore(folder)}",
+            path=str(path),
+        ) from error
+    if newer:
+        raise ExperimentError(
+            "newer_format",
+            f"{path} was written by a newer version of askless; upgrade askless to read it",
+            path=str(path),
+        )
+    return dict(noted)
+
+
+def _check(noted: dict[str, Any]) -> None:
+    """Raise an error if a part has the wrong type."""
+    if not _is_list_of_keys(noted.get("tasks")):
+        raise ValueError("'tasks' is not a list of keys")
+    if not isinstance(noted["metrics"], dict):
+        raise ValueError("'metrics' is not an object")
+    prices = noted["prices"]  # files of earlier versions have none
+    if prices is not None and not (isinstance(prices, dict) and all(map(_is_list_of_keys, prices.values()))):
+        raise ValueError("'prices' is not an object with lists of keys")
+
+
+def _is_list_of_keys(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(key, str) for key in value)
 
 
 def _of_experiment(results: list[dict[str, Any]], noted: dict[str, Any]) -> list[dict[str, Any]]:
-    """The results that belong to the experiment as it was last run; all of them where the folder does not say."""
-    if not isinstance(noted["tasks"], list):
-        return results
+    """The results of the tasks of the last run."""
     return [result for result in results if Task.from_json(result["task"]).key in noted["tasks"]]
+
+
+def _check_one_experiment(results: list[dict[str, Any]], folder: Path) -> None:
+    """Raise an error if the results cannot come from one list of tasks.
+
+    In such a list a label means one method with one set of options, and a task has one split.
+    """
+    methods: dict[str, set[bytes]] = {}  # by label
+    splits: dict[bytes, set[int]] = {}  # by all else that a task is
+    for result in results:
+        task = dict(result["task"])
+        methods.setdefault(task["label"], set()).add(canonical_json([task["method"], task["method_options"]]))
+        split = task.pop("split_seed")
+        splits.setdefault(canonical_json(task), set()).add(split)
+    if max(map(len, methods.values()), default=0) > 1 or max(map(len, splits.values()), default=0) > 1:
+        path = folder / EXPERIMENT
+        raise ExperimentError(
+            "file_not_found",
+            f"{path} is missing, and the results come from different lists of tasks; {_how_to_restore(folder)}",
+            path=str(path),
+        )
+
+
+def _how_to_restore(folder: Path) -> str:
+    return f"`askless experiment run FILE.toml --output {folder}` writes it again without repeating finished tasks"

@@ -1,3 +1,3 @@
-"""FHIR R4 adaptive questionnaires (Structured Data Capture 4.0). Stateless: everything is in the resources."""
+"""FHIR R4 adaptive questionnaires (Structured Data Capture 4.0). Stateless: the resources hold everything."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""LOINC codes and UCUM units, as far as their form can tell."""
+"""Checks the form of LOINC codes and UCUM units."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ANNOTATED = re.compile(r"(?<=[\w\]%*'])" + _ANNOTATION.pattern)
 
 
 def is_loinc(code: str) -> bool:
-    """Whether a code has LOINC's form and the right check digit.
+    """Whether a code has the form of a LOINC code, with the right check digit.
 
     >>> is_loinc("8867-4"), is_loinc("8867-5"), is_loinc("heart rate")
     (True, False, False)
@@ -40,21 +40,21 @@ def is_loinc(code: str) -> bool:
     if found is None:
         return False
     total = 0
-    for place, digit in enumerate(reversed(found.group(1))):  # every second digit counts double, the last one first
+    for place, digit in enumerate(reversed(found.group(1))):  # from the last digit on, every second one counts double
         value = int(digit) * (2 if place % 2 == 0 else 1)
         total += value // 10 + value % 10
     return -total % 10 == int(found.group(2))
 
 
 def is_ucum(unit: str) -> bool:
-    """Whether a text is a unit of UCUM: known atoms, prefixes, exponents, products, quotients and annotations.
+    """Whether a text is a UCUM unit of known atoms, prefixes, exponents, products, quotients and annotations.
 
     >>> [is_ucum(unit) for unit in ("mm[Hg]", "/min", "10*9/L", "umol/L", "{score}", "%", "Cel", "mmHg", "")]
     [True, True, True, True, True, True, True, False, False]
     """
     if not unit or len(unit) > 100 or not unit.isascii() or " " in unit:
         return False
-    bare = _ANNOTATION.sub("1", _ANNOTATED.sub("", unit))  # an annotation alone counts as one
+    bare = _ANNOTATION.sub("1", _ANNOTATED.sub("", unit))  # an annotation alone counts as 1
     terms = re.split(r"[./]", bare.removeprefix("/"))
     return all(_is_term(term) for term in terms)
 

@@ -1,4 +1,4 @@
-"""The FHIR endpoints in the API's description."""
+"""The OpenAPI description of the FHIR endpoints."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 from askless.service.bodies import FhirResponse
 from askless.service.fhir.items import feature_link, part_link
 from askless.service.fhir.parsing import STATUSES
+from askless.service.fhir.resources import canonical, versioned
 from askless.service.models import AskedPart, Models, ServedModel
 from askless.service.openapi import ERRORS
-from askless.service.schemas import array, of_models, record, value_schema
+from askless.service.schemas import TEXT, array, of_models, record, value_schema
 
 __all__ = ["described"]
 
@@ -32,12 +33,12 @@ def described(models: Models, base: str) -> dict[str, dict[str, Any]]:
     example = {
         "resourceType": "QuestionnaireResponse",
         "status": "in-progress",
-        "questionnaire": f"{base}/Questionnaire/{first.name}",
+        "questionnaire": canonical(first, base),
     }
     schema = of_models(models, lambda each: _body(each, base))
     body = {"required": True, "content": {FHIR: {"schema": schema, "example": example}}}
     return {
-        "metadata": _route("fhir_metadata", "What the server can do", "CapabilityStatement"),
+        "metadata": _route("fhir_metadata", "The capabilities of the server", "CapabilityStatement"),
         "search": _route("fhir_search", "Search for questionnaires", "Bundle", {"parameters": query}),
         "read": _route("fhir_read", "A questionnaire, without items", "Questionnaire", {"parameters": [model]}),
         "next": _route("fhir_next_question", "The next question of an adaptive questionnaire",
@@ -48,9 +49,9 @@ def described(models: Models, base: str) -> dict[str, dict[str, Any]]:
 def _route(operation: str, summary: str, resource: str, extra: dict[str, Any] | None = None) -> dict[str, Any]:
     responses: dict[int | str, dict[str, Any]] = {
         code: {"description": ERRORS[code], "content": {FHIR: {"schema": _resource("OperationOutcome")}}}
-        for code in (401, 403, 404, 413, 415, 422, 429)
+        for code in (401, 403, 404, 409, 413, 415, 422, 429)
     }
-    responses[200] = {"description": "As asked for.", "content": {FHIR: {"schema": _resource(resource)}}}
+    responses[200] = {"description": "The resource.", "content": {FHIR: {"schema": _resource(resource)}}}
     return {
         "operation_id": operation,
         "summary": summary,
@@ -62,31 +63,40 @@ def _route(operation: str, summary: str, resource: str, extra: dict[str, Any] | 
 
 
 def _body(model: ServedModel, base: str) -> dict[str, Any]:
-    """A QuestionnaireResponse, by itself or in Parameters, with answers that the model takes."""
-    response = record(
-        {
-            "resourceType": {"const": "QuestionnaireResponse"},
-            "status": {"enum": list(STATUSES)},
-            "questionnaire": {"const": f"{base}/Questionnaire/{model.name}"},
-            "item": array({"anyOf": [_item(model, index) for index in range(len(model.schema))]}),
-        },
-        optional=("item", "status"),
-    )
+    """A QuestionnaireResponse with valid answers, with or without Parameters around it."""
+    start: dict[str, dict[str, Any]] = {
+        "resourceType": {"const": "QuestionnaireResponse"},
+        "status": {"enum": list(STATUSES)},
+        "questionnaire": {"enum": [canonical(model, base), versioned(model, base)]},
+    }
+    items = _items([_item(model, index) for index in range(len(model.schema))])
+    going_on = {**start, "questionnaire": {"const": versioned(model, base)}, "item": items}
+    response = {"anyOf": [record(start, optional=("status",)), record(going_on, optional=("status",))]}
     parameter = record({"name": {"const": "questionnaire-response"}, "resource": response})
-    parameters = record({"resourceType": {"const": "Parameters"}, "parameter": array(parameter, minItems=1)})
-    return {"anyOf": [response, parameters]}
+    one = array(parameter, minItems=1, maxItems=1)
+    return {"anyOf": [response, record({"resourceType": {"const": "Parameters"}, "parameter": one})]}
 
 
 def _item(model: ServedModel, index: int) -> dict[str, Any]:
     parts = model.parts[index]
-    link: dict[str, Any] = {"const": feature_link(index)}
+    name = model.schema.names[index]
+    link: dict[str, Any] = {"const": feature_link(name)}
     if len(parts) == 1:
         return record({"linkId": link, "answer": _answer(parts[0])}, optional=("answer",))
     nested = [
-        record({"linkId": {"const": part_link(index, place)}, "answer": _answer(part)}, optional=("answer",))
-        for place, part in enumerate(parts)
+        record({"linkId": {"const": part_link(name, part.name)}, "answer": _answer(part)}, optional=("answer",))
+        for part in parts
     ]
-    return record({"linkId": link, "item": array({"anyOf": nested})}, optional=("item",))
+    return record({"linkId": link, "item": _items(nested)}, optional=("item",))
+
+
+def _items(each: list[dict[str, Any]]) -> dict[str, Any]:
+    """A list of these items, each at most once, and of headings."""
+    once = [
+        {"contains": {"properties": {"linkId": item["properties"]["linkId"]}}, "minContains": 0, "maxContains": 1}
+        for item in each
+    ]
+    return array({"anyOf": [*each, record({"linkId": TEXT})]}, allOf=once)
 
 
 def _answer(part: AskedPart) -> dict[str, Any]:

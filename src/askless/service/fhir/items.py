@@ -1,47 +1,82 @@
-"""Features as items of a Questionnaire, and answers as items of a QuestionnaireResponse."""
+"""Features as items of a Questionnaire, and answers as items of a QuestionnaireResponse.
+
+A linkId is made from names, never from positions, so it means the same in every version of a model.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from askless.service.fhir.codes import FHIR_CODE, LOINC, UCUM
 from askless.service.models import AskedPart, ServedModel
 
-__all__ = ["RESULT", "answer_item", "code_of", "feature_link", "part_link", "question_item", "result_items"]
+__all__ = [
+    "RESULT",
+    "answer_item",
+    "code_of",
+    "feature_link",
+    "is_result",
+    "part_link",
+    "question_item",
+    "result_items",
+]
 
 RESULT = "result"  # the linkId of the group of results
 UNIT = "http://hl7.org/fhir/StructureDefinition/questionnaire-unit"
 LOWEST = "http://hl7.org/fhir/StructureDefinition/minValue"
 HIGHEST = "http://hl7.org/fhir/StructureDefinition/maxValue"
 
+ENCODED = re.compile(r"[%/\x00-\x1f\x7f-\x9f]|[^\S ]|^ +| +$")
+
 Item = dict[str, Any]
 
 
-def feature_link(index: int) -> str:
-    """The linkId of a feature: its place, from 1 on."""
-    return str(index + 1)
+def feature_link(feature: str) -> str:
+    """The linkId of a feature: its name. Some characters are percent-encoded.
+
+    >>> feature_link("blood pressure"), feature_link("kg/m2"), feature_link("result")
+    ('blood pressure', 'kg%2Fm2', '%72esult')
+    """
+    link = _encoded(feature)
+    return f"%72{link[1:]}" if is_result(link) else link
 
 
-def part_link(index: int, place: int) -> str:
-    """The linkId of a group's part."""
-    return f"{index + 1}.{place + 1}"
+def part_link(feature: str, part: str) -> str:
+    """The linkId of a part of a group.
+
+    >>> part_link("blood pressure", "systolic")
+    'blood pressure/systolic'
+    """
+    return f"{feature_link(feature)}/{_encoded(part)}"
+
+
+def is_result(link: str) -> bool:
+    """Whether a linkId is that of the group of results, or of an item in it."""
+    return link.partition(".")[0] == RESULT
+
+
+def _encoded(name: str) -> str:
+    """A name without the separator of linkIds, and without what software may trim or change."""
+    return ENCODED.sub(lambda found: quote(found.group(), safe=""), name)
 
 
 def code_of(place: int, choice: Any) -> str:
-    """The code of a choice: its text where FHIR allows it as a code, else its place."""
+    """The code of a choice: its text if FHIR allows it as a code, otherwise its position."""
     text = str(choice)
     return text if FHIR_CODE.fullmatch(text) else f"choice-{place + 1}"
 
 
 def question_item(model: ServedModel, index: int, system: str) -> Item:
-    """A feature as an item that asks for it; `system` is that of the choices' codes."""
+    """The item that asks for a feature. `system` is the code system of the choices."""
     feature, parts = model.schema.features[index], model.parts[index]
     code = _coded(model.descriptions[index].loinc)
     if not feature.is_group:
-        return {**_part_item(parts[0], feature_link(index), system), "text": model.text(index), **code}
-    items = [_part_item(part, part_link(index, place), system) for place, part in enumerate(parts)]
-    return {"linkId": feature_link(index), **code, "text": model.text(index), "type": "group", "item": items}
+        return {**_part_item(parts[0], feature_link(feature.name), system), "text": model.text(index), **code}
+    items = [_part_item(part, part_link(feature.name, part.name), system) for part in parts]
+    return {"linkId": feature_link(feature.name), **code, "text": model.text(index), "type": "group", "item": items}
 
 
 def _part_item(part: AskedPart, link: str, system: str) -> Item:
@@ -65,15 +100,15 @@ def _part_item(part: AskedPart, link: str, system: str) -> Item:
 
 
 def answer_item(model: ServedModel, index: int, answer: Any, system: str) -> Item:
-    """A feature as an item with its answer; None is no answer."""
+    """The item with a feature's answer; None stands for no answer."""
     feature, parts = model.schema.features[index], model.parts[index]
-    item: Item = {"linkId": feature_link(index), "text": model.text(index)}
+    item: Item = {"linkId": feature_link(feature.name), "text": model.text(index)}
     if not feature.is_group:
         return item if answer is None else {**item, "answer": [_value(parts[0], answer, system)]}
     given: Mapping[str, Any] = answer or {}
     nested = []
-    for place, part in enumerate(parts):
-        each: Item = {"linkId": part_link(index, place), "text": part.text}
+    for part in parts:
+        each: Item = {"linkId": part_link(feature.name, part.name), "text": part.text}
         if part.name in given:
             each["answer"] = [_value(part, given[part.name], system)]
         nested.append(each)
@@ -92,7 +127,7 @@ def _value(part: AskedPart, value: Any, system: str) -> dict[str, Any]:
 def result_items(
     model: ServedModel, prediction: Mapping[str, float], reason: str, cost: float
 ) -> tuple[list[Item], list[Item]]:
-    """Read-only items that tell the result: the questionnaire's, and the response's with the values."""
+    """The read-only items of the result: those of the questionnaire, and those of the response with the values."""
     rows: list[tuple[str, str, str, dict[str, Any]]] = []
     if model.fitted.classes:
         best = max(prediction, key=lambda label: prediction[label])
@@ -106,15 +141,15 @@ def result_items(
         rows.append(("mean", target, "decimal", {"valueDecimal": prediction["mean"]}))
         if "sd" in prediction:
             rows.append(("sd", f"standard deviation of {target}", "decimal", {"valueDecimal": prediction["sd"]}))
-    rows.append(("reason", "why it ended", "string", {"valueString": reason}))
-    rows.append(("cost", "what the questions cost", "decimal", {"valueDecimal": cost}))
+    rows.append(("reason", "reason for stopping", "string", {"valueString": reason}))
+    rows.append(("cost", "total cost of the questions", "decimal", {"valueDecimal": cost}))
     asked = [
         {"linkId": f"{RESULT}.{name}", "text": text, "type": kind, "readOnly": True} for name, text, kind, _ in rows
     ]
-    told = [{"linkId": f"{RESULT}.{name}", "text": text, "answer": [value]} for name, text, _, value in rows]
+    answered = [{"linkId": f"{RESULT}.{name}", "text": text, "answer": [value]} for name, text, _, value in rows]
     return (
         [{"linkId": RESULT, "text": "Result", "type": "group", "readOnly": True, "item": asked}],
-        [{"linkId": RESULT, "text": "Result", "item": told}],
+        [{"linkId": RESULT, "text": "Result", "item": answered}],
     )
 
 

@@ -1,4 +1,4 @@
-"""What of a QuestionnaireResponse goes back as it came: references and dates, rebuilt so that they are valid."""
+"""The fields of a QuestionnaireResponse that the server returns as it received them: references and dates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEVERAL = ("basedOn", "partOf")
 
 
 def kept_fields(response: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that a form may have filled in for itself; what is not valid is left out."""
+    """The fields that the form filled in. Invalid ones are dropped."""
     kept: dict[str, Any] = {}
     if isinstance(response.get("id"), str) and FHIR_ID.fullmatch(response["id"]):
         kept["id"] = response["id"]
@@ -47,7 +47,7 @@ def kept_fields(response: Mapping[str, Any]) -> dict[str, Any]:
 def _reference(value: Any) -> dict[str, Any]:
     reference = _some(value, {"reference": TEXT, "type": URI, "display": TEXT})
     if str(reference.get("reference", "")).startswith("#"):
-        del reference["reference"]  # what it points to does not go back
+        del reference["reference"]  # contained resources are not returned
     return reference
 
 

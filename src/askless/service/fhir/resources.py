@@ -1,4 +1,4 @@
-"""The resources that this server gives: questionnaires, responses, bundles, outcomes, its capabilities."""
+"""The resources that this server returns: questionnaires, responses, bundles, outcomes, capabilities."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from askless.core import Interview
 from askless.service.asking import predicted
 from askless.service.errors import Problem
 from askless.service.fhir.items import answer_item, question_item, result_items
@@ -14,13 +15,14 @@ from askless.service.fhir.parsing import Given
 from askless.service.models import ServedModel
 from askless.version import __version__
 
-__all__ = ["bundle", "canonical", "capability", "next_response", "outcome", "questionnaire"]
+__all__ = ["bundle", "canonical", "capability", "next_response", "outcome", "questionnaire", "versioned"]
 
 SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition"
 ADAPTIVE = f"{SDC}/sdc-questionnaire-questionnaireAdaptive"
 OPERATION = "http://hl7.org/fhir/uv/sdc/OperationDefinition/Questionnaire-next-question"
 CONTAINED = "questionnaire"
-SINCE = "2026-01-01"  # the date of a conformance resource: when it last changed
+SINCE = "2026-01-01"  # when the conformance resources last changed
+ERROR_CODES = "urn:askless:error-code"  # the system of the codes in `askless.exceptions.CODES`
 ISSUES = {401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 409: "conflict", 413: "too-long",
           415: "not-supported", 422: "invalid", 429: "throttled", 500: "exception", 503: "transient"}  # fmt: skip
 
@@ -35,8 +37,13 @@ def canonical(model: ServedModel, base: str) -> str:
     return f"{base}/Questionnaire/{model.name}"
 
 
+def versioned(model: ServedModel, base: str) -> str:
+    """The canonical URL of a model's questionnaire with its version, which is the model's fingerprint."""
+    return f"{canonical(model, base)}|{model.fingerprint}"
+
+
 def _choices(model: ServedModel, base: str) -> str:
-    """The system of the codes of a model's choices."""
+    """The code system of a model's choices."""
     return f"{base}/CodeSystem/{model.name}"
 
 
@@ -45,7 +52,7 @@ def _adaptive(base: str) -> list[Resource]:
 
 
 def questionnaire(model: ServedModel, base: str) -> Resource:
-    """The questionnaire as it is found: it says that it is adaptive, and has no items."""
+    """The questionnaire for search and read: it is marked as adaptive and has no items."""
     purpose = f" to predict {model.target}" if model.target else ""
     return {
         "resourceType": "Questionnaire",
@@ -64,22 +71,23 @@ def questionnaire(model: ServedModel, base: str) -> Resource:
 
 
 def _identifier(title: str) -> str:
-    """A title as a name for programs: letters, digits and underscores, a capital first."""
+    """A title as an identifier: letters, digits and underscores, starting with a capital."""
     words = re.findall("[A-Za-z0-9_]+", title)
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if name[:1].isalpha() else f"Interview{name}"
 
 
-def next_response(given: Given, talk: Any, base: str) -> Resource:
-    """The response with the next question appended, or completed with the result."""
+def next_response(given: Given, interview: Interview, base: str) -> Resource:
+    """The response with the next question, or the completed response with the result."""
     model, system = given.model, _choices(given.model, base)
     questions = [question_item(model, index, system) for index in given.asked]
     answers = [answer_item(model, index, given.answers.get(index), system) for index in given.asked]
-    question = talk.question
+    question = interview.question
     if question is None:
-        more, told = result_items(model, predicted(talk.prediction), talk.stop_reason or "", talk.cost)
-        questions += more
-        answers += told
+        reason = interview.stop_reason or ""
+        asked, answered = result_items(model, predicted(interview.prediction), reason, interview.cost)
+        questions += asked
+        answers += answered
     else:
         questions.append(question_item(model, model.schema.index(question.name), system))
     contained = {
@@ -88,7 +96,7 @@ def next_response(given: Given, talk: Any, base: str) -> Resource:
         "meta": {"profile": [f"{SDC}/sdc-questionnaire-adapt"]},
         "extension": _adaptive(base),
         "title": model.title,
-        "derivedFrom": [canonical(model, base)],
+        "derivedFrom": [versioned(model, base)],
         "status": "active",
         "subjectType": ["Patient"],
         "item": questions,
@@ -107,7 +115,7 @@ def next_response(given: Given, talk: Any, base: str) -> Resource:
 
 
 def bundle(resources: Sequence[Resource], base: str, query: str) -> Resource:
-    """What a search found."""
+    """The result of a search."""
     link = f"{base}/Questionnaire" + (f"?{query}" if query else "")
     entries = [
         {"fullUrl": resource["url"], "resource": resource, "search": {"mode": "match"}} for resource in resources
@@ -122,27 +130,28 @@ def bundle(resources: Sequence[Resource], base: str, query: str) -> Resource:
 
 
 def outcome(problem: Problem) -> Resource:
-    """A problem, as FHIR tells it."""
+    """The OperationOutcome of a problem."""
     issue: Resource = {
         "severity": "fatal" if problem.status >= 500 else "error",
         "code": ISSUES.get(problem.status, "processing"),
+        "details": {"coding": [{"system": ERROR_CODES, "code": problem.code}]},
         "diagnostics": problem.message,
     }
-    place = PREDICATE.sub("", problem.where or "")  # a simple FHIRPath, without the link of an item
+    place = PREDICATE.sub("", problem.where or "")  # a simple FHIRPath, without an item's linkId
     if SIMPLE_PATH.fullmatch(place):
         issue["expression"] = [place]
     return {"resourceType": "OperationOutcome", "issue": [issue]}
 
 
 def capability(base: str) -> Resource:
-    """What this server can do."""
+    """The capabilities of this server."""
     parameters = [
         {"name": name, "type": kind, "documentation": words}
         for name, kind, words in (
             ("_id", "token", "The model's name"),
             ("url", "uri", "The canonical URL"),
-            ("title", "string", "The beginning of the title"),
-            ("status", "token", "All are active"),
+            ("title", "string", "The start of the title"),
+            ("status", "token", "Every questionnaire is active"),
         )
     ]
     return {
@@ -152,7 +161,7 @@ def capability(base: str) -> Resource:
         "publisher": "askless",
         "kind": "instance",
         "software": {"name": "askless", "version": __version__},
-        "implementation": {"description": "Adaptive questionnaires led by askless models", "url": base},
+        "implementation": {"description": "Adaptive questionnaires of askless models", "url": base},
         "fhirVersion": "4.0.1",
         "format": ["application/fhir+json", "json"],
         "implementationGuide": ["http://hl7.org/fhir/uv/sdc/ImplementationGuide/hl7.fhir.uv.sdc|4.0.0"],

@@ -1,4 +1,4 @@
-"""The FHIR endpoints. Stateless: nothing of a patient is kept."""
+"""The FHIR endpoints. Stateless: the server keeps nothing of a patient."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from askless.service.bodies import FhirResponse, json_body
 from askless.service.errors import Problem, not_found
 from askless.service.fhir.description import described
 from askless.service.fhir.parsing import read_response
-from askless.service.fhir.resources import bundle, canonical, capability, next_response, outcome, questionnaire
+from askless.service.fhir.resources import (
+    bundle,
+    canonical,
+    capability,
+    next_response,
+    outcome,
+    questionnaire,
+    versioned,
+)
 from askless.service.models import Models, ServedModel
 from askless.service.settings import Settings
 
@@ -23,12 +31,12 @@ TYPES = ("", "application/fhir+json", "application/json")
 
 
 def fhir_problem(problem: Problem) -> FhirResponse:
-    """A problem as an OperationOutcome."""
+    """The response with an OperationOutcome."""
     return FhirResponse(outcome(problem), problem.status, problem.headers)
 
 
 def fhir_routes(models: Models, settings: Settings) -> APIRouter:
-    """`/fhir`."""
+    """The routes below `/fhir`."""
     router = APIRouter(prefix="/fhir", tags=["FHIR"])
     base = f"{settings.root}/fhir"
     documented = described(models, base)
@@ -52,25 +60,25 @@ def fhir_routes(models: Models, settings: Settings) -> APIRouter:
     async def next_question(request: Request) -> FhirResponse:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
         if kind not in TYPES:
-            raise Problem(415, "the body must be application/fhir+json")
+            raise Problem(415, "the content type must be application/fhir+json")
         given = read_response(models, json_body(request))
-        talk = begin(given.model, Terms())
-        talk.record({given.model.schema.names[index]: given.answers.get(index) for index in given.asked})
-        return FhirResponse(next_response(given, talk, base))
+        interview = begin(given.model, Terms())
+        names = given.model.schema.names
+        interview.record({names[index]: given.answers.get(index) for index in given.asked})
+        return FhirResponse(next_response(given, interview, base))
 
     @router.get("/{path:path}", include_in_schema=False)
     async def other(request: Request) -> FhirResponse:
-        raise not_found("this server has Questionnaire only; GET /fhir/metadata says what it can do")
+        raise not_found("this server has only the resource Questionnaire; GET /fhir/metadata shows its capabilities")
 
     return router
 
 
 def _matches(model: ServedModel, base: str, wanted: Any) -> bool:
-    """Whether a model's questionnaire is what a search means; parameters that are not known are ignored."""
-    url = wanted.get("url")
+    """Whether a model's questionnaire matches a search. Unknown parameters are ignored."""
     return (
         wanted.get("_id", model.name) == model.name
-        and (url is None or url.partition("|")[0] == canonical(model, base))
+        and wanted.get("url") in (None, canonical(model, base), versioned(model, base))
         and model.title.casefold().startswith(wanted.get("title", "").casefold())
         and wanted.get("status", "active") == "active"
     )

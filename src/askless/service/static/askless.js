@@ -1,5 +1,5 @@
-// Saves reloading: forms with data-swap are sent in the background, and the page's main part is replaced.
-// Without this script the same forms work as ordinary ones.
+// Sends forms with data-swap in the background and replaces the main part of the page.
+// The forms also work without this script.
 "use strict";
 
 const said = () => document.getElementById("said");
@@ -7,20 +7,20 @@ const said = () => document.getElementById("said");
 function show(html, url) {
   const page = new DOMParser().parseFromString(html, "text/html");
   for (const field of page.querySelectorAll("[autofocus]")) {
-    field.removeAttribute("autofocus"); // the browser does it for a new page only
+    field.removeAttribute("autofocus"); // the browser focuses it on a new page only
     field.dataset.focus = "yes";
   }
   for (const part of ["main", "header.top"]) {
     document.querySelector(part).replaceWith(page.querySelector(part));
   }
   document.title = page.title;
-  if (url) history.replaceState(null, "", url);
+  if (url) history.replaceState(null, "", new URL(url).pathname); // a reload does not repeat the notice
   const wrong = document.querySelector("[aria-invalid]");
   const field = document.querySelector("main [data-focus]");
   (wrong || field || document.querySelector("main h1")).focus();
   window.scrollTo(0, 0);
-  const told = document.querySelector(".prediction .target");
-  said().textContent = wrong ? "" : `${document.querySelector("main h1").textContent}. ${told ? told.textContent : ""}`;
+  const target = document.querySelector(".prediction .target");
+  said().textContent = wrong ? "" : `${document.querySelector("main h1").textContent}. ${target ? target.textContent : ""}`;
 }
 
 document.addEventListener("submit", async (event) => {
@@ -46,7 +46,7 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-print]")) window.print();
 });
 
-// 1 to 9 press the choices of a question, as in the terminal: not where a choice is a number itself.
+// The keys 1 to 9 press the choices of a question, unless a choice is itself a number.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
   const tiles = [...document.querySelectorAll("button.tile")];

@@ -17,7 +17,7 @@ from askless.datasets.sets.triage.columns import Number
 from askless.datasets.sets.triage.conditions import CLASSES, destination
 from askless.datasets.sets.triage.model import COLUMNS, pick, sample, state_posterior
 from askless.exceptions import TableError
-from askless.hints import did_you_mean
+from askless.hints import did_you_mean, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,12 @@ def triage_posterior(frame: pd.DataFrame) -> pd.DataFrame:
     columns = {column.name: column for column in COLUMNS}
     for name in frame.columns:
         if name not in columns:
-            raise TableError(f"the triage table has no column {name!r}{did_you_mean(name, columns)}")
+            raise TableError(
+                "unknown_name",
+                f"the triage table has no column {name!r}{did_you_mean(name, columns)}",
+                column=name,
+                nearest=nearest(name, columns),
+            )
     codes = {name: columns[name].codes(frame[name]) for name in frame.columns}
     probabilities = state_posterior(codes, len(frame)) @ destination()
     return pd.DataFrame(probabilities, columns=list(CLASSES), index=frame.index)

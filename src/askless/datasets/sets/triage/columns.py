@@ -14,6 +14,7 @@ import numpy as np
 
 from askless.datasets.sets.triage.conditions import STATES
 from askless.exceptions import TableError
+from askless.hints import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,14 +73,21 @@ class Number:
         try:
             numbers = pd.to_numeric(series).to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
-            raise TableError(f"the column {self.name!r} must hold numbers") from None
+            message = f"the column {self.name!r} must hold numbers"
+            raise TableError("bad_column", message, column=self.name, expected="number") from None
         place = np.rint((numbers - self.low) / self.step)
         bad = (place < 0) | (place > len(self.values) - 1)
         if bad.any():
             row = int(np.argmax(bad))
             raise TableError(
-                f"{self.name!r} in row {row} is {numbers[row]:g}; it must be from {self.low:g} to {self.high:g} "
-                f"{self.unit}".rstrip()
+                "bad_cell",
+                f"{self.name!r} in row {row} (0-based) is {numbers[row]:g}; it must be from {self.low:g} to "
+                f"{self.high:g} {self.unit}".rstrip(),
+                column=self.name,
+                row=row,
+                value=float(numbers[row]),
+                low=self.low,
+                high=self.high,
             )
         return np.where(np.isnan(place), -1, place).astype(np.int64)
 
@@ -114,7 +122,14 @@ class Category:
         for place, value in enumerate(found):
             if value not in self.choices:
                 row = int(np.argmax(codes == place))
-                raise TableError(f"{self.name!r} in row {row} is {value!r}, not one of {self.choices}")
+                raise TableError(
+                    "bad_cell",
+                    f"{self.name!r} in row {row} (0-based) is {value!r}; it must be one of {listed(self.choices)}",
+                    column=self.name,
+                    row=row,
+                    value=value,
+                    choices=list(self.choices),
+                )
         places = np.array([*(self.choices.index(value) for value in found), -1], dtype=np.int64)
         return places[codes]
 

@@ -130,7 +130,8 @@ def state_posterior(codes: Mapping[str, np.ndarray], n: int) -> np.ndarray:
     top = log.max(axis=1, keepdims=True)
     if np.isneginf(top).any():
         row = int(np.argmax(np.isneginf(top)))
-        raise TableError(f"the values in row {row} cannot occur together: the blood pressures are too close")
+        message = f"row {row} (0-based): these values cannot occur together; the blood pressures are too close"
+        raise TableError("bad_cell", message, row=row, columns=["systolic", "diastolic"])
     weights = np.exp(log - top)
     result: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
     return result
