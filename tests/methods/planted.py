@@ -16,6 +16,11 @@ class Silent(Progress):
     def __init__(self):
         self.told = []
 
+    @property
+    def phases(self):
+        """The phase of each report."""
+        return [each[0] for each in self.told if isinstance(each, tuple)]
+
     def resumed(self, path):
         self.told.append(path)
 

@@ -1,14 +1,18 @@
 """Forward selection against a literal one, and on planted signals."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss, mean_squared_error
 
 from askless.core import Cases, Feature, Part, Schema
+from askless.exceptions import TrainingError
 from askless.methods import ForwardSelection, forward_selection
 from askless.methods.forward_selection import _Trees
 from askless.training import Checkpoint, Problem, Progress
+from tests.coded import raises
 
 
 def problem_of(schema, x, y, *, task="classification", present=None, max_features=3):
@@ -17,7 +21,16 @@ def problem_of(schema, x, y, *, task="classification", present=None, max_feature
     cases = Cases(np.where(present[:, schema.column_feature], x, 0).astype(np.float32), present)
     n_classes = int(y.max()) + 1 if task == "classification" else 0
     half = len(y) // 2
-    return Problem(schema, cases[:half], y[:half], cases[half:], y[half:], task, n_classes, max_features)
+    return Problem(
+        schema=schema,
+        train=cases[:half],
+        y_train=y[:half],
+        valid=cases[half:],
+        y_valid=y[half:],
+        task=task,
+        n_classes=n_classes,
+        max_features=max_features,
+    )
 
 
 def order(problem, checkpoint=None, progress=None, **settings):
@@ -214,3 +227,10 @@ def test_threads_are_left_as_they_were():
     before = [pool["num_threads"] for pool in threadpool_info()]
     order(six())
     assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+def test_a_loss_that_is_not_finite_ends_the_fit(monkeypatch):
+    losses = itertools.chain([0.5] * 7, itertools.repeat(float("nan")))  # in the second of the steps
+    monkeypatch.setattr(_Trees, "loss", lambda self, features: next(losses))
+    with raises(TrainingError, "diverged", method="forward_selection", phase="forward selection", epoch=2):
+        ForwardSelection(epochs=1).fit(six(), seed=0, progress=Progress())

@@ -5,7 +5,7 @@ import pytest
 
 from askless import metrics
 from askless.core import Cases, State
-from askless.exceptions import AsklessError, ParameterError
+from askless.exceptions import AsklessError, ParameterError, TrainingError
 from askless.methods import Permutation, permutation
 from askless.methods.importance import Additive
 from askless.methods.permutation import metric_drops
@@ -54,7 +54,7 @@ def test_it_is_what_exchanging_the_values_gives(make_problem, make_module, monke
 def test_what_the_network_does_not_look_at_is_worth_nothing(make_problem, make_module):
     problem = make_problem((1, 3, 2), gaps=True)
     module = make_module(problem).predictor
-    weight, _ = module.trunk.weights()[0]  # (hidden, columns + features)
+    weight = module.hidden.layers[0].weight.data  # (hidden, columns + features)
     weight[:, [1, 2, 3, 7]] = 0.0  # the second feature's columns, and its presence
     model = Additive(exported_predictor(module, problem), problem.schema)
     drops = metric_drops(model, problem, metrics.log_loss, 2, 0, Silent())
@@ -68,7 +68,7 @@ def test_it_finds_what_matters(task, gaps):
     progress = Silent()
     fitted = Permutation(hidden=(32,), epochs=40, repeats=3).fit(planted(task, gaps=gaps), seed=0, progress=progress)
     assert np.argsort(-fitted.policy.scores)[:2].tolist() == [BEST, SECOND]
-    assert progress.told.count(("permutation", 5)) == 1  # the fifth feature
+    assert progress.phases.count("permutation") == 5  # once for each feature
 
 
 def test_scores_are_drops_of_the_metric():
@@ -99,3 +99,9 @@ def test_validation_rows_of_one_class_have_a_log_loss():
 def test_settings_have_limits():
     with raises(ParameterError, "out_of_range", name="repeats", value=0, low=1):
         Permutation(repeats=0).fit(planted("regression", n=60), seed=0, progress=Silent())
+
+
+def test_scores_that_are_not_finite_end_the_fit(monkeypatch):
+    monkeypatch.setattr(Permutation, "_importance", lambda *_: np.array([0.1, np.nan, 0.0, 0.2, 0.3]))
+    with raises(TrainingError, "diverged", method="permutation", phase="ranking", epoch=None):
+        Permutation(epochs=1).fit(planted("classification", n=120), seed=0, progress=Silent())

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askless.core import Cases, Schema
+from askless.methods.base import Fitted
 from askless.methods.static import RankingMethod
 from askless.models import NetPredictor
 from askless.models.networked import softmax
@@ -34,10 +35,13 @@ class ImportanceMethod(RankingMethod):
     def _check(self, problem: Problem) -> None:
         """Refuse, before anything is trained, what the problem or the installed packages do not allow."""
 
+    def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
+        self._check(problem)
+        return super()._fit(problem, seed, progress, checkpoint)
+
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        self._check(problem)
         training, importance = progress.parts([1.0, self.importance_work])
         # Dense layers, whatever the later predictor is made of: what features mean is read off them.
         dense = replace(self.net, network="mlp")
