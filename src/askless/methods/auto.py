@@ -123,7 +123,7 @@ class Auto(NetMethod):
         method, usual = find_method(name), Auto().get_params(deep=False)
         given = {key: value for key, value in self.get_params(deep=False).items() if value != usual[key]}
         theirs = method.get_params(deep=False)
-        return method.set_params(**{key: value for key, value in given.items() if key in theirs})  # type: ignore[no-any-return]
+        return method.set_params(**{key: value for key, value in given.items() if key in theirs})
 
 
 def _attempt(
