@@ -9,7 +9,7 @@ import torch
 from askless import DynamicClassifier
 from askless.exceptions import ParameterError
 from askless.methods import Lassonet
-from askless.methods.lassonet import ranked_by_leaving
+from askless.methods.lassonet import _tables, ranked_by_leaving
 from tests.coded import raises
 from tests.methods.given_rows import copied_rows, first, problem_of
 from tests.methods.planted import BEST, SECOND, Silent, planted
@@ -37,6 +37,19 @@ def test_without_groups_the_ranking_is_the_same(monkeypatch):
     monkeypatch.setattr(lassonet, "LassoNetClassifier", InGroups)
     assert scores_of(Lassonet(**QUICK), problem).tolist() == alone.tolist()
     assert given == [None]
+
+
+def test_numbers_have_one_column_and_gaps_one_more():
+    x = np.random.default_rng(0).normal(size=(90, 5))
+    x[:, 2] = np.tanh(x[:, 1])  # a number in two columns; the last feature is a group
+    present = np.ones((90, 3), dtype=bool)
+    present[:40, 2] = False
+    problem = problem_of(x, (x[:, 0] > 0).astype(int), 2, widths=[1, 2, 2], present=present)
+    (train, valid), _, groups = _tables(problem, 50)
+    assert groups == [[0], [1], [2, 3, 4]]
+    assert train.shape == (50, 5)
+    np.testing.assert_array_equal(valid[:, :4], problem.valid.x[:, [0, 1, 3, 4]])
+    assert valid[:, 4].all()
 
 
 def test_the_rank_is_how_long_a_feature_stays():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from askless.methods.columns import telling_columns
 from askless.methods.extras import needed
 from askless.methods.settings import NETWORK, Number
 from askless.methods.static import RankingMethod
@@ -130,20 +131,26 @@ def _path(start: float, multiplier: float) -> list[float]:
 def _tables(problem: Problem, at_most: int) -> tuple[list[np.ndarray], list[np.ndarray], list[list[int]]]:
     """Inputs and targets of the training and the validation rows, and the columns of each feature.
 
-    A feature that is missing in some rows has one more column, which says where it is present.
+    A number is encoded by two functions of itself, of which one is enough here. A feature that is missing in some
+    rows has one more column, which says where it is present.
     """
     train = some_rows(len(problem.y_train), at_most)
     x, present = problem.train.x[train], problem.train.present[train]
     valid, y_valid = problem.validation_sample
     x_valid, present_valid = valid.x, valid.present
     gaps = np.flatnonzero(~(present.all(axis=0) & present_valid.all(axis=0)))
+    groups: list[list[int]] = []
+    columns: list[int] = []
+    for feature in problem.schema.features:
+        own = [feature.start + c for c in telling_columns(x[:, feature.start : feature.stop])]
+        groups.append(list(range(len(columns), len(columns) + len(own))))
+        columns += own
     inputs = [
-        np.concatenate([x, present[:, gaps]], axis=1, dtype=np.float32),
-        np.concatenate([x_valid, present_valid[:, gaps]], axis=1, dtype=np.float32),
+        np.concatenate([x[:, columns], present[:, gaps]], axis=1, dtype=np.float32),
+        np.concatenate([x_valid[:, columns], present_valid[:, gaps]], axis=1, dtype=np.float32),
     ]
-    groups = [list(range(feature.start, feature.stop)) for feature in problem.schema.features]
-    for column, feature in enumerate(gaps.tolist(), start=x.shape[1]):
-        groups[feature].append(column)
+    for column, gap in enumerate(gaps.tolist(), start=len(columns)):
+        groups[gap].append(column)
     offset, scale = problem.target_scale
     targets = [problem.y_train[train], y_valid]
     if problem.task == "regression":
