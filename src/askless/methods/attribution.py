@@ -1,4 +1,4 @@
-"""What DeepLIFT and integrated gradients share: the network as torch modules, the baseline, sums by feature."""
+"""The base of DeepLIFT and integrated gradients: the network as torch modules, the baseline, sums by feature."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ RUN = 256  # rows at once
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AttributionMethod(ImportanceMethod):
-    """Ranks features by the mean absolute attribution of single predictions; a new one writes `_attributions`."""
+    """Ranks features by the mean absolute attribution of single predictions; a subclass writes `_attributions`."""
 
     @abstractmethod
     def _attributions(self, network: nn.Sequential, inputs: Tensor, baseline: Tensor, y: Tensor | None) -> Tensor:
         """(b, inputs) what each of the inputs (b, inputs) adds to a prediction, beyond the baseline (1, inputs).
 
-        What is attributed is the probability of the classes y (b,), or without them the only output of the network.
+        The prediction is the probability of the classes y (b,), or without them the only output of the network.
         """
 
     def _check(self, problem: Problem) -> None:
@@ -74,7 +74,7 @@ def mean_inputs(problem: Problem) -> Tensor:
 
 
 def sequential(module: MaskedMLP) -> nn.Sequential:
-    """The network as modules of torch, each used once, which is what captum can work with."""
+    """The network as modules of torch, each used once, as captum needs them."""
     module = copy.deepcopy(module)
     layers = [part for layer in module.hidden.layers for part in (layer, nn.ReLU())]
     return nn.Sequential(*layers, module.head).eval()

@@ -152,8 +152,8 @@ class SelectingNetwork(nn.Module):
     def soft_masks(self, gumbel: Tensor, used: Tensor, temperature: float) -> Tensor:
         """(draws, features) the relaxed selections of the used selectors (draws, k), by noise (draws, k, features).
 
-        A feature's mask is the sum of the selectors' mass on it, at most 1. What two selectors choose counts once and
-        gives them no gradient, so that one of them moves elsewhere.
+        A feature's mask is the sum of the selectors' mass on it, at most 1. A feature that two selectors choose
+        counts once and gives them no gradient, so that one of them moves elsewhere.
         """
         soft = torch.softmax((self.logits + gumbel) / temperature, dim=2)
         return torch.bmm(used[:, None, :], soft).squeeze(1).clamp_max(1.0)
@@ -191,7 +191,7 @@ class SelectionLearner(Learner):
         return self.subsets.batches()
 
     def loss(self, batch: Tensor, temperature: float) -> Tensor:
-        """The mean loss of a batch after relaxed selections, of the first few selectors where they are nested."""
+        """The mean loss of a batch after relaxed selections; nested selectors take part as random prefixes."""
         k, n_features = self.module.selectors.shape
         draws = min(self.draws, len(batch))
         gumbel = self.gumbel.draw(draws * k, n_features).view(draws, k, n_features)

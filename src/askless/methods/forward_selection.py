@@ -39,11 +39,11 @@ class ForwardSelection(RankingMethod):
     """Asks in the order in which features help a model most, each given those before it.
 
     Sequential forward selection, first described by Whitney, "A direct method of nonparametric measurement
-    selection" (1971), as a wrapper in the sense of Kohavi and John, "Wrappers for feature subset selection" (1997):
-    at each step every feature that is left is added to those chosen, boosted trees (scikit-learn's
-    HistGradientBoosting) are trained, and the feature with the lowest validation loss stays. The strongest static
-    order here, and the fairest opponent of a dynamic policy; it costs features times budget trainings. Where features
-    have prices, the one that lowers the loss most for its money stays.
+    selection" (1971), as a wrapper in the sense of Kohavi and John, "Wrappers for feature subset selection" (1997).
+    Each step adds every remaining feature to those chosen, trains boosted trees (scikit-learn's
+    HistGradientBoosting), and keeps the feature with the lowest validation loss. It is the strongest static order
+    here, and the fairest opponent of a dynamic policy; it costs features times budget trainings. Where features have
+    prices, it keeps the one that lowers the loss most for its price.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the rankings by the importance of features to one network share."""
+"""The base of rankings by the importance of features to one network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Additive", "ImportanceMethod"]
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ImportanceMethod(RankingMethod):
-    """Trains one network on all features and ranks them by what they mean to it; a new one writes `_importance`."""
+    """Trains one network on all features and ranks them by importance to it; a subclass writes `_importance`."""
 
     importance_work: ClassVar[float] = 0.3  # expected time of `_importance`, in trainings of one predictor
 
@@ -30,7 +30,7 @@ class ImportanceMethod(RankingMethod):
 
     @abstractmethod
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
-        """(features,) how much each matters to the trained network; called in one thread."""
+        """(features,) how much each matters to the trained network."""
 
     def _check(self, problem: Problem) -> None:
         """Refuse, before anything is trained, what the problem or the installed packages do not allow."""
@@ -43,7 +43,7 @@ class ImportanceMethod(RankingMethod):
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
         training, importance = progress.parts([1.0, self.importance_work])
-        # Dense layers, whatever the later predictor is made of: what features mean is read off them.
+        # Always dense layers, whatever the later predictor is: importances are computed from them.
         dense = replace(self.net, network="mlp")
         module, history = train_predictor(
             problem, full_sets, dense, seed=seed, progress=training, checkpoint=checkpoint, name="all features"
@@ -57,7 +57,7 @@ class ImportanceMethod(RankingMethod):
 class Additive:
     """A predictor as a function of its first layer's sums, to which every feature adds a part of its own.
 
-    To exchange the value of one feature is then to exchange its part; the rest is not multiplied again.
+    Exchanging the value of one feature then exchanges its part, and the others are not multiplied again.
     """
 
     predictor: NetPredictor

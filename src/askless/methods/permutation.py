@@ -22,9 +22,10 @@ RUN = 4096  # validation rows that are predicted at once
 class Permutation(ImportanceMethod):
     """Ranks features by how much worse a network gets when a feature's values are exchanged at random.
 
-    The test of Breiman, "Random Forests" (2001), with a network trained on all features: the drop of a score on the
-    validation rows when a feature's values are replaced by those of random training rows. Choose it for a quick look
-    at what one model relies on. Of features that say the same, each may seem worthless: the other one stands in.
+    The test of Breiman, "Random Forests" (2001), with a network trained on all features. It measures the drop of a
+    score on the validation rows when a feature's values are replaced by those of random training rows. Choose it for
+    a quick look at what one model relies on. Features that say the same may each seem worthless, because the other
+    one stands in.
 
     Parameters
     ----------

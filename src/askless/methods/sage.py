@@ -26,10 +26,10 @@ class Sage(ImportanceMethod):
     """Ranks features by their Shapley values in the game of lowering a network's loss.
 
     SAGE, after Covert, Lundberg and Lee, "Understanding Global Feature Contributions With Additive Importance
-    Measures" (2020). A network is trained on all features; a feature that is removed takes the values of random
-    training rows, over which the predictions are averaged; a feature's value is the mean drop of the loss on the
-    validation rows when it joins the features before it in a random order. Of the rankings by one network it is the
-    most careful and the slowest: features that say the same share their worth.
+    Measures" (2020). A network is trained on all features. A removed feature takes the values of random training
+    rows, and the predictions are averaged over them. A feature's value is the mean drop of the loss on the validation
+    rows when it joins the features before it in a random order. It is the most careful ranking by one network and the
+    slowest: features that say the same share their worth.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def shapley_values(
 ) -> np.ndarray:
     """(features,) the mean drops over random orders, as many as make the standard errors small.
 
-    Every pass gives each row one order and its reverse, so that neither the choice of rows nor what joins early and
-    late adds noise; a row's means of such pairs differ by the orders alone, and say how large the errors are.
+    Every pass gives each row one order and its reverse, so that neither the choice of rows nor the position in the
+    order adds noise. A row's means of such pairs differ by the orders alone, which gives the standard errors.
     """
     total, squares = np.zeros((2, len(game.y), game.n_features))
     values: np.ndarray = total[0]

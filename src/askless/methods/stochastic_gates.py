@@ -47,9 +47,9 @@ class StochasticGates(RankingMethod):
     """Learns which features to ask everyone, by gates that close one after another as each open one costs more.
 
     Every feature has a gate in [0, 1] in front of a network, with Gaussian noise in training. The loss has a penalty
-    on the expected number of open gates. Here the penalty grows from nothing until all gates are closed, so that
-    nobody has to find the one that leaves a wanted number of features: the longer a gate stays open, the earlier its
-    feature is asked. Choose it for many features of which few matter.
+    on the expected number of open gates. Here the penalty grows from zero until all gates are closed, so that one fit
+    serves every budget. The longer a gate stays open, the earlier its feature is asked. Choose it for many features
+    of which few matter.
 
     Parameters
     ----------
@@ -120,7 +120,8 @@ def _blind_loss(problem: Problem) -> float:
 def ranked_by_closing(path: np.ndarray) -> np.ndarray:
     """(features,) scores from the gates' means after each stage (stages, features): the later closed, the higher.
 
-    Of gates that close in the same stage the one that ends it further open wins, likewise of those that never close.
+    Ties go to the gate with the larger mean at the end of that stage. Gates that never close are ranked by their last
+    mean.
     """
     stages, features = path.shape
     last = np.where(path > 0.0, np.arange(1, stages + 1)[:, None], 0).max(axis=0)  # (features,) open until here
