@@ -10,6 +10,7 @@ from askless.exceptions import ParameterError
 from askless.methods import Deeplift, IntegratedGradients
 from askless.methods.attribution import by_feature, mean_inputs, sequential
 from askless.methods.deeplift import mean_slopes
+from askless.networks import masked_inputs
 from tests.coded import raises
 from tests.methods.conftest import schema_of_widths
 from tests.methods.planted import BEST, SECOND, Silent, planted
@@ -23,8 +24,8 @@ each_method = pytest.mark.parametrize("method", METHODS, ids=["deeplift", "integ
 
 def parts_of(problem, module):
     """The network, the inputs of the validation rows, the baseline, and the classes."""
-    rows = problem.tensors("valid")
-    inputs = rows.inputs(rows.x, rows.present.double()).requires_grad_()
+    rows = problem.rows("valid")
+    inputs = masked_inputs(rows.x, rows.present.double(), problem.column_feature).requires_grad_()
     y = rows.y if problem.task == "classification" else None
     return sequential(module), inputs, mean_inputs(problem), y
 
@@ -38,9 +39,10 @@ def test_the_modules_are_the_network(make_problem, make_module):
     problem = make_problem(WIDTHS, gaps=True)
     module = make_module(problem).predictor
     network, inputs, _, _ = parts_of(problem, module)
-    torch.testing.assert_close(network(inputs), module(inputs.detach()).outputs)
+    rows = problem.rows("valid")
+    torch.testing.assert_close(network(inputs), module(rows.x, rows.present.double()))
     network[0].weight.data[:] = 0.0
-    assert module.trunk.weights()[0][0].any()  # a copy
+    assert module.hidden.layers[0].weight.any()  # a copy
 
 
 def test_the_baseline_is_the_mean_of_the_training_rows(make_problem, monkeypatch):
@@ -61,9 +63,9 @@ def test_a_linear_network(make_problem, make_module, method):
     """Its attributions are w (x - mean), summed in a feature before the absolute value is taken."""
     problem = make_problem(WIDTHS, "regression", gaps=True)
     module = make_module(problem).predictor
-    for (_, bias), large in zip(module.trunk.weights(), (1e2, 1e4), strict=True):
-        bias[:] = large  # no unit is ever at rest
-    (first, _), (second, _), (last, _) = [pair for stack in module.stacks for pair in stack.weights()]
+    for layer, large in zip(module.hidden.layers, (1e2, 1e4), strict=True):
+        layer.bias.data[:] = large  # no unit is ever at rest
+    first, second, last = [layer.weight.detach().numpy() for layer in (*module.hidden.layers, module.head)]
     w = (last @ second @ first)[0]  # (columns + features,)
     present = problem.valid.present
     rows = np.hstack([problem.valid.x * present[:, [0, 1, 1, 1, 2, 2]], present])

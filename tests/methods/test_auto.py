@@ -68,7 +68,7 @@ def untimed(summary):
 )
 def test_the_explanation_says_what_was_kept_and_compares_it_with_the_other_kind(losses, explanation, monkeypatch):
     given = iter(losses.values())
-    monkeypatch.setattr("askless.training.validation_loss", lambda *_: next(given))
+    monkeypatch.setattr("askless.methods.auto.validation_loss", lambda *_: next(given))
     method = Auto(**QUICK, methods=tuple(losses))
     summary = method.fit(planted("classification", n=200), seed=0, progress=Silent()).summary
     assert summary["explanation"] == explanation
@@ -121,7 +121,7 @@ def test_methods_of_the_same_stages_keep_them_apart_in_a_checkpoint(tmp_path):
 def test_what_is_no_number_is_not_the_best(monkeypatch):
     problem = planted("classification", n=200)
     losses = iter([float("nan"), 0.7])
-    monkeypatch.setattr("askless.training.validation_loss", lambda *_: next(losses))
+    monkeypatch.setattr("askless.methods.auto.validation_loss", lambda *_: next(losses))
     method = Auto(**QUICK, methods=("greedy", "forward_selection"))
     with warns(AsklessWarning, "method_failed", method="greedy"):
         summary = method.fit(problem, seed=0, progress=Silent()).summary
@@ -168,7 +168,7 @@ def test_validation_rows_without_values_do_not_spoil_the_file(tmp_path):
 def test_progress_says_what_is_tried():
     progress = Silent()
     Auto(**QUICK, methods=("greedy",)).fit(planted("classification", n=200), seed=0, progress=progress)
-    assert "greedy: pretraining" in {told[0] for told in progress.told if isinstance(told, tuple)}
+    assert "greedy: pretraining" in progress.phases
 
 
 @pytest.mark.parametrize("methods", [(), ("auto",), ("gredy",)])
@@ -204,7 +204,7 @@ def test_what_may_not_be_asked_yet_is_not_asked_on_validation_rows():
     X = pd.DataFrame(rng.normal(size=(400, 4)), columns=["consent", "biopsy", "b", "c"])
     y = (3 * X["biopsy"] + 0.3 * X["b"] + 0.3 * rng.normal(size=400) > 0).astype(int)
     how = {"precedence": {"biopsy": ["consent"]}, "random_state": 0, "validation_fraction": 0.25}
-    method = Auto(methods=("greedy", "fixed_order"), epochs=8, pretrain_epochs=8, hidden=(32,))
+    method = Auto(methods=("mutual_information", "fixed_order"), epochs=20, hidden=(32,))
     model = DynamicClassifier(2, method, **how).fit(X, y)
     assert model.model_.summary["method"] == "fixed_order"
     assert model.rollout(X[:3]).names(0) == ["consent", "biopsy"]

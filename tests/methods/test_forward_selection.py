@@ -21,7 +21,16 @@ def problem_of(schema, x, y, *, task="classification", present=None, max_feature
     cases = Cases(np.where(present[:, schema.column_feature], x, 0).astype(np.float32), present)
     n_classes = int(y.max()) + 1 if task == "classification" else 0
     half = len(y) // 2
-    return Problem(schema, cases[:half], y[:half], cases[half:], y[half:], task, n_classes, max_features)
+    return Problem(
+        schema=schema,
+        train=cases[:half],
+        y_train=y[:half],
+        valid=cases[half:],
+        y_valid=y[half:],
+        task=task,
+        n_classes=n_classes,
+        max_features=max_features,
+    )
 
 
 def order(problem, checkpoint=None, progress=None, **settings):

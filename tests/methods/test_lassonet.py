@@ -1,4 +1,4 @@
-"""LassoNet: the fast step against the library's own, ranks by hand and against planted signals."""
+"""LassoNet: ranks by hand and against planted signals."""
 
 import sys
 
@@ -9,9 +9,9 @@ import torch
 from askless import DynamicClassifier
 from askless.exceptions import ParameterError
 from askless.methods import Lassonet
-from askless.methods.lassonet import _padded, _prox_of_all_groups, ranked_by_leaving
+from askless.methods.lassonet import _tables, ranked_by_leaving
 from tests.coded import raises
-from tests.methods.given_rows import first, problem_of
+from tests.methods.given_rows import copied_rows, first, problem_of
 from tests.methods.planted import BEST, SECOND, Silent, planted
 
 lassonet = pytest.importorskip("lassonet")
@@ -23,26 +23,33 @@ def scores_of(method, problem, seed=0):
     return method._scores(problem, seed, Silent(), None)[0]
 
 
-@pytest.mark.parametrize("penalty", [0.0, 0.05, 1.0])
-def test_one_step_for_all_groups_is_the_librarys_step_for_each(penalty):
-    from lassonet.model import LassoNet
-    from lassonet.prox import prox
+def test_without_groups_the_ranking_is_the_same(monkeypatch):
+    """The library is given groups only where a feature has several columns."""
+    problem = problem_of(*copied_rows(n=300), 3)
+    given = []
 
-    groups = [[0], [1, 2, 6], [3, 4], [5]]
-    mine, theirs = (LassoNet(7, 9, 3, groups=groups) for _ in range(2))
-    source = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for own, other in zip(mine.parameters(), theirs.parameters(), strict=True):
-            own.copy_(0.3 * torch.randn(own.shape, generator=source))
-            other.copy_(own)
-    before = mine.skip.weight.detach().clone()
-    _prox_of_all_groups(mine, prox, *_padded(groups), lambda_=penalty, M=2.0)
-    theirs.prox(lambda_=penalty, M=2.0)
-    assert not torch.equal(before, mine.skip.weight)
-    for own, other in zip(mine.parameters(), theirs.parameters(), strict=True):
-        torch.testing.assert_close(own, other, rtol=0, atol=1e-6)
-    gone = mine.skip.weight.detach().abs().sum(dim=0) == 0
-    assert torch.equal(gone[[1, 2, 6]], gone[[1, 1, 1]])  # a group leaves as a whole
+    class InGroups(lassonet.LassoNetClassifier):
+        def __init__(self, *, groups, **settings):
+            given.append(groups)
+            super().__init__(groups=[[i] for i in range(6)], **settings)
+
+    alone = scores_of(Lassonet(**QUICK), problem)
+    monkeypatch.setattr(lassonet, "LassoNetClassifier", InGroups)
+    assert scores_of(Lassonet(**QUICK), problem).tolist() == alone.tolist()
+    assert given == [None]
+
+
+def test_numbers_have_one_column_and_gaps_one_more():
+    x = np.random.default_rng(0).normal(size=(90, 5))
+    x[:, 2] = np.tanh(x[:, 1])  # a number in two columns; the last feature is a group
+    present = np.ones((90, 3), dtype=bool)
+    present[:40, 2] = False
+    problem = problem_of(x, (x[:, 0] > 0).astype(int), 2, widths=[1, 2, 2], present=present)
+    (train, valid), _, groups = _tables(problem, 50)
+    assert groups == [[0], [1], [2, 3, 4]]
+    assert train.shape == (50, 5)
+    np.testing.assert_array_equal(valid[:, :4], problem.valid.x[:, [0, 1, 3, 4]])
+    assert valid[:, 4].all()
 
 
 def test_the_rank_is_how_long_a_feature_stays():
@@ -53,13 +60,13 @@ def test_the_rank_is_how_long_a_feature_stays():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_what_matters_leaves_last_and_groups_are_whole(task):
     problem = planted(task, gaps=0.1)
-    told = Silent()
-    scores, history = Lassonet(**QUICK)._scores(problem, 0, told, None)
+    progress = Silent()
+    scores, history = Lassonet(**QUICK)._scores(problem, 0, progress, None)
     assert first(scores, 2) == [BEST, SECOND]
     assert sorted(scores) == list(range(len(problem.schema)))  # no two are equal: every budget is met
     assert history[0]["features"] == 5
     assert history[-1]["features"] == 0
-    assert len(told.told) == len(history) + 1
+    assert len(progress.told) == len(history) + 1
 
 
 def test_that_a_value_is_missing_can_matter():

@@ -54,7 +54,7 @@ def test_it_is_what_exchanging_the_values_gives(make_problem, make_module, monke
 def test_what_the_network_does_not_look_at_is_worth_nothing(make_problem, make_module):
     problem = make_problem((1, 3, 2), gaps=True)
     module = make_module(problem).predictor
-    weight, _ = module.trunk.weights()[0]  # (hidden, columns + features)
+    weight = module.hidden.layers[0].weight.data  # (hidden, columns + features)
     weight[:, [1, 2, 3, 7]] = 0.0  # the second feature's columns, and its presence
     model = Additive(exported_predictor(module, problem), problem.schema)
     drops = metric_drops(model, problem, metrics.log_loss, 2, 0, Silent())

@@ -9,6 +9,7 @@ from askless.methods.base import Fitted, Method, find_method, list_methods
 from askless.methods.center_crop import CenterCrop
 from askless.methods.cmi_marginal import CmiMarginal
 from askless.methods.cmi_pvae import CmiPvae
+from askless.methods.concrete_autoencoder import ConcreteAutoencoder
 from askless.methods.deeplift import Deeplift
 from askless.methods.fixed_order import FixedOrder
 from askless.methods.forward_selection import ForwardSelection
@@ -21,6 +22,7 @@ from askless.methods.oracle_order import OracleOrder
 from askless.methods.permutation import Permutation
 from askless.methods.random import Random
 from askless.methods.sage import Sage
+from askless.methods.stochastic_gates import StochasticGates
 from askless.methods.value import Value
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "CenterCrop",
     "CmiMarginal",
     "CmiPvae",
+    "ConcreteAutoencoder",
     "Deeplift",
     "Fitted",
     "FixedOrder",
@@ -43,6 +46,7 @@ __all__ = [
     "Permutation",
     "Random",
     "Sage",
+    "StochasticGates",
     "Value",
     "find_method",
     "list_methods",

@@ -1,25 +1,22 @@
-"""What DeepLIFT and integrated gradients share: the network as torch modules, the baseline, sums by feature."""
+"""The base of DeepLIFT and integrated gradients: the network as torch modules, the baseline, sums by feature."""
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor, nn
 
 from askless.core import Schema
 from askless.methods.base import method_name
 from askless.methods.extras import needed
 from askless.methods.importance import ImportanceMethod
-from askless.networks import masked_inputs
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
-
-    from askless.networks import MaskedMLP
-    from askless.training import Problem, Progress
+from askless.networks import MaskedMLP, masked_inputs
+from askless.training import Problem, Progress
 
 __all__ = ["AttributionMethod"]
 
@@ -28,13 +25,13 @@ RUN = 256  # rows at once
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AttributionMethod(ImportanceMethod):
-    """Ranks features by the mean absolute attribution of single predictions; a new one writes `_attributions`."""
+    """Ranks features by the mean absolute attribution of single predictions; a subclass writes `_attributions`."""
 
     @abstractmethod
     def _attributions(self, network: nn.Sequential, inputs: Tensor, baseline: Tensor, y: Tensor | None) -> Tensor:
         """(b, inputs) what each of the inputs (b, inputs) adds to a prediction, beyond the baseline (1, inputs).
 
-        What is attributed is the probability of the classes y (b,), or without them the only output of the network.
+        The prediction is the probability of the classes y (b,), or without them the only output of the network.
         """
 
     def _check(self, problem: Problem) -> None:
@@ -68,8 +65,6 @@ def by_feature(each: np.ndarray, schema: Schema) -> np.ndarray:
 
 def mean_inputs(problem: Problem) -> Tensor:
     """(1, columns + features) the mean of what the network sees of the training rows, values and mask."""
-    import torch
-
     rows = problem.rows("train")
     total = torch.zeros(1, problem.schema.n_columns + len(problem.schema), dtype=torch.float64)
     for start in range(0, len(rows), RUN):
@@ -79,9 +74,7 @@ def mean_inputs(problem: Problem) -> Tensor:
 
 
 def sequential(module: MaskedMLP) -> nn.Sequential:
-    """The network as modules of torch, each used once, which is what captum can work with."""
-    from torch import nn
-
+    """The network as modules of torch, each used once, as captum needs them."""
     module = copy.deepcopy(module)
     layers = [part for layer in module.hidden.layers for part in (layer, nn.ReLU())]
     return nn.Sequential(*layers, module.head).eval()

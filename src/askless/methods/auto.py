@@ -7,7 +7,9 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from askless import models
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
@@ -15,11 +17,7 @@ from askless.methods.base import Fitted, Method, find_method, method_name
 from askless.methods.networked import NetMethod
 from askless.methods.oracle_order import OracleOrder
 from askless.methods.settings import NETWORK, Names, Number
-
-if TYPE_CHECKING:
-    import torch
-
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import Checkpoint, Problem, Progress, diverged, finished, validation_loss
 
 __all__ = ["Auto"]
 
@@ -30,10 +28,10 @@ PARTS = ("policy", "predictor")
 class Auto(NetMethod):
     """Fits several methods and keeps the one with the lowest validation loss.
 
-    No method is the best on every table: where the answers change what to ask next, a policy that learns from them
-    wins; where they do not, a good static order is as good and steadier. The loss is the mean over the budgets (of
-    money, where questions have prices) of real roll-outs; on the validation rows the result is never worse than the
-    best of the methods tried. It takes as long as all of them together. Choose it when you have no reason to choose
+    No method is the best on every table. Where the answers change what to ask next, a policy that learns from them
+    wins. Elsewhere a good static order is as good and steadier. The loss is that of real roll-outs, averaged over the
+    budgets (of money, where questions have prices). On the validation rows the result is never worse than the best of
+    the methods tried. A fit takes as long as all of them together. Choose it when you have no reason to choose
     another.
 
     Parameters
@@ -90,8 +88,6 @@ class Auto(NetMethod):
         return sum(self._configured(name).work(problem) for name in dict.fromkeys(self.methods))
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        from askless.training import finished
-
         methods = {name: self._configured(name) for name in dict.fromkeys(self.methods)}
         parts = progress.parts([method.work(problem) for method in methods.values()], list(methods))
         tried: dict[str, tuple[Fitted, dict[str, Any]]] = {}
@@ -127,20 +123,16 @@ class Auto(NetMethod):
         method, usual = find_method(name), Auto().get_params(deep=False)
         given = {key: value for key, value in self.get_params(deep=False).items() if value != usual[key]}
         theirs = method.get_params(deep=False)
-        return method.set_params(**{key: value for key, value in given.items() if key in theirs})  # type: ignore[no-any-return]
+        return method.set_params(**{key: value for key, value in given.items() if key in theirs})
 
 
 def _attempt(
     method: Method, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
 ) -> Callable[[], tuple[dict[str, torch.Tensor], list[dict[str, Any]]]]:
-    """Fits a method, and puts what comes of it into tensors and rows of JSON, as a checkpoint keeps them."""
+    """Fits a method, and puts the result into tensors and rows of JSON, as a checkpoint keeps them."""
     name = method_name(type(method))
 
     def fit() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-        import torch
-
-        from askless.training import diverged, validation_loss
-
         begun = time.perf_counter()
         fitted = method._fit(problem, seed, progress, checkpoint)
         loss = validation_loss(fitted.policy, fitted.predictor, problem)
@@ -165,7 +157,7 @@ def _attempt(
 
 
 def _opened(tensors: dict[str, torch.Tensor], rows: list[dict[str, Any]]) -> tuple[Fitted, dict[str, Any]]:
-    """What `_attempt` put together: the fitted method; its validation loss and its time."""
+    """The fitted method that `_attempt` put into tensors and rows, with its validation loss and its time."""
     *history, last = rows
 
     def built(part: str) -> Any:
@@ -184,7 +176,7 @@ def _all_failed(failed: dict[str, TrainingError]) -> TrainingError:
 
 
 def _explanation(best: str, losses: dict[str, float], methods: dict[str, Method]) -> str:
-    """What was kept, and the best validation loss of the other kind beside its own."""
+    """Says what was kept, and compares its validation loss with the best of the other kind."""
     static = methods[best].kind != "dynamic"
     others = {name: loss for name, loss in losses.items() if (methods[name].kind != "dynamic") != static}
     kept = (

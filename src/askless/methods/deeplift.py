@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
 from askless.methods.attribution import AttributionMethod
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
 
 __all__ = ["Deeplift"]
 
@@ -23,9 +22,9 @@ class Deeplift(AttributionMethod):
     """Ranks features by the differences that they make to single predictions, passed back through the units.
 
     DeepLIFT, with the rescale rule, of Shrikumar, Greenside and Kundaje, "Learning Important Features Through
-    Propagating Activation Differences" (2017). One network is trained on all features; each prediction's difference
-    from that for the mean training row is divided among the features, and the mean absolute share for the true class
-    ranks them. Quick, one pass for each validation row. Needs the package captum.
+    Propagating Activation Differences" (2017). One network is trained on all features. Each prediction's difference
+    from the prediction for the mean training row is divided among the features. The mean absolute share for the true
+    class ranks them. It is quick, one pass for each validation row, and needs the package captum.
 
     Parameters
     ----------
@@ -33,8 +32,6 @@ class Deeplift(AttributionMethod):
     """
 
     def _attributions(self, network: nn.Sequential, inputs: Tensor, baseline: Tensor, y: Tensor | None) -> Tensor:
-        import torch
-
         with torch.no_grad():
             start, end = network(baseline), network(inputs)
         weights = torch.ones_like(end) if y is None else mean_slopes(start, end, y)
@@ -51,12 +48,9 @@ class Deeplift(AttributionMethod):
 def mean_slopes(start: Tensor, end: Tensor, y: Tensor) -> Tensor:
     """(b, classes) the mean slope of the probability of class y (b,) in each output, from `start` to `end`.
 
-    With them, the outputs' differences (b, classes) add up to that of the probability. A unit with one input has its
-    difference quotient as mean slope, which is the rescale rule; so has a probability of two classes.
+    With them, the outputs' differences (b, classes) add up to that of the probability. For a unit with one input, and
+    for a probability of two classes, the mean slope is the difference quotient, which is the rescale rule.
     """
-    import torch
-    from torch.nn import functional
-
     points, shares = (torch.from_numpy(a).to(end.dtype) / 2.0 for a in np.polynomial.legendre.leggauss(POINTS))
     between = start + (points[:, None, None] + 0.5) * (end - start)  # (points, b, classes)
     p = torch.softmax(between, dim=2)
@@ -67,7 +61,6 @@ def mean_slopes(start: Tensor, end: Tensor, y: Tensor) -> Tensor:
 
 def weighted(network: nn.Sequential) -> nn.Module:
     """The network with one output for each row: the sum of its outputs, times weights of the row's own."""
-    from torch import nn
 
     class Weighted(nn.Module):
         def __init__(self) -> None:

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from torch import Tensor
 
 from askless.methods.columns import telling_columns
 from askless.methods.settings import NETWORK, Number
 from askless.methods.static import RankingMethod
-
-if TYPE_CHECKING:
-    import torch
-
-    from askless.training import Checkpoint, Problem, Progress
+from askless.training import (
+    Checkpoint,
+    Problem,
+    Progress,
+    diverged,
+    finished,
+    gain_per_price,
+    some_rows,
+    static_rates,
+)
 
 __all__ = ["ForwardSelection"]
 
@@ -31,11 +39,11 @@ class ForwardSelection(RankingMethod):
     """Asks in the order in which features help a model most, each given those before it.
 
     Sequential forward selection, first described by Whitney, "A direct method of nonparametric measurement
-    selection" (1971), as a wrapper in the sense of Kohavi and John, "Wrappers for feature subset selection" (1997):
-    at each step every feature that is left is added to those chosen, boosted trees (scikit-learn's
-    HistGradientBoosting) are trained, and the feature with the lowest validation loss stays. The strongest static
-    order here, and the fairest opponent of a dynamic policy; it costs features times budget trainings. Where features
-    have prices, the one that lowers the loss most for its money stays.
+    selection" (1971), as a wrapper in the sense of Kohavi and John, "Wrappers for feature subset selection" (1997).
+    Each step adds every remaining feature to those chosen, trains boosted trees (scikit-learn's
+    HistGradientBoosting), and keeps the feature with the lowest validation loss. It is the strongest static order
+    here, and the fairest opponent of a dynamic policy; it costs features times budget trainings. Where features have
+    prices, it keeps the one that lowers the loss most for its price.
 
     Parameters
     ----------
@@ -70,10 +78,6 @@ class ForwardSelection(RankingMethod):
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-        from askless.training import diverged, finished, gain_per_price, static_rates
-
         features, steps = len(problem.schema), problem.max_features
         again, fits = self._again(problem), self._fits(problem)
         trees = _Trees(problem, self.iterations, seed)
@@ -85,8 +89,8 @@ class ForwardSelection(RankingMethod):
         progress.start(sum(fits))
         with threadpool_limits(1, user_api="openmp"):
             for step in range(steps):
-                told = partial(_tell, progress, sum(fits[:step]), step)
-                attempt = partial(_step, trees, chosen, candidates, told)
+                report = partial(_report, progress, sum(fits[:step]), step)
+                attempt = partial(_step, trees, chosen, candidates, report)
                 result, rows = finished(checkpoint, f"step {step + 1}", attempt)
                 losses = result["losses"].numpy()
                 if not np.isfinite(losses).all():
@@ -101,20 +105,18 @@ class ForwardSelection(RankingMethod):
         return -place, history
 
 
-def _tell(progress: Progress, before: int, step: int, done: int, best: float) -> None:
+def _report(progress: Progress, before: int, step: int, done: int, best: float) -> None:
     progress.epoch(before + done, "forward selection", {"epoch": step + 1, "valid_loss": best})
 
 
 def _step(
-    trees: _Trees, chosen: Sequence[int], candidates: Sequence[int], told: Callable[[int, float], None]
-) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
+    trees: _Trees, chosen: Sequence[int], candidates: Sequence[int], report: Callable[[int, float], None]
+) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
     """The losses (candidates,) with each candidate added to the chosen features, and a row of the history."""
-    import torch
-
     losses: list[float] = []
     for candidate in candidates:
         losses.append(trees.loss([*chosen, candidate]))
-        told(len(losses), min(losses))
+        report(len(losses), min(losses))
     row = {"phase": "forward selection", "epoch": len(chosen) + 1, "valid_loss": min(losses)}
     return {"losses": torch.tensor(losses, dtype=torch.float64)}, [row]
 
@@ -123,8 +125,6 @@ class _Trees:
     """Boosted trees on any set of features: how well do they predict?"""
 
     def __init__(self, problem: Problem, iterations: int, seed: int) -> None:
-        from askless.training import some_rows
-
         self.problem = problem
         self.y = problem.y_train
         rows: Any = slice(None)

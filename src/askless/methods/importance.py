@@ -1,10 +1,10 @@
-"""What the rankings by the importance of features to one network share."""
+"""The base of rankings by the importance of features to one network."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,17 +13,15 @@ from askless.methods.base import Fitted
 from askless.methods.static import RankingMethod
 from askless.models import NetPredictor
 from askless.models.networked import softmax
-
-if TYPE_CHECKING:
-    from askless.networks import MaskedMLP
-    from askless.training import Checkpoint, Problem, Progress
+from askless.networks import MaskedMLP
+from askless.training import Checkpoint, Problem, Progress, fit_threads, full_sets, train_predictor
 
 __all__ = ["Additive", "ImportanceMethod"]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ImportanceMethod(RankingMethod):
-    """Trains one network on all features and ranks them by what they mean to it; a new one writes `_importance`."""
+    """Trains one network on all features and ranks them by importance to it; a subclass writes `_importance`."""
 
     importance_work: ClassVar[float] = 0.3  # expected time of `_importance`, in trainings of one predictor
 
@@ -32,7 +30,7 @@ class ImportanceMethod(RankingMethod):
 
     @abstractmethod
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
-        """(features,) how much each matters to the trained network; called in one thread."""
+        """(features,) how much each matters to the trained network."""
 
     def _check(self, problem: Problem) -> None:
         """Refuse, before anything is trained, what the problem or the installed packages do not allow."""
@@ -44,17 +42,14 @@ class ImportanceMethod(RankingMethod):
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        from askless.networks import MaskedMLP
-        from askless.training import full_sets, one_thread, train_predictor
-
         training, importance = progress.parts([1.0, self.importance_work])
-        # Dense layers, whatever the later predictor is made of: what features mean is read off them.
+        # Always dense layers, whatever the later predictor is: importances are computed from them.
         dense = replace(self.net, network="mlp")
         module, history = train_predictor(
             problem, full_sets, dense, seed=seed, progress=training, checkpoint=checkpoint, name="all features"
         )
         assert isinstance(module, MaskedMLP)
-        with one_thread():
+        with fit_threads(problem.n_threads):
             return self._importance(module, problem, seed, importance), history
 
 
@@ -62,7 +57,7 @@ class ImportanceMethod(RankingMethod):
 class Additive:
     """A predictor as a function of its first layer's sums, to which every feature adds a part of its own.
 
-    To exchange the value of one feature is then to exchange its part; the rest is not multiplied again.
+    Exchanging the value of one feature then exchanges its part, and the others are not multiplied again.
     """
 
     predictor: NetPredictor

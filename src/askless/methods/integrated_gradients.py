@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
 
 from askless.methods.attribution import AttributionMethod
 from askless.methods.settings import NETWORK, Number
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
 
 __all__ = ["IntegratedGradients"]
 
@@ -18,12 +16,12 @@ AT_ONCE = 4096
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class IntegratedGradients(AttributionMethod):
-    """Ranks features by a network's gradients along the way from the mean row to each row.
+    """Ranks features by a network's gradients on the line from the mean row to each row.
 
     The method of Sundararajan, Taly and Yan, "Axiomatic Attribution for Deep Networks" (2017). One network is trained
-    on all features; each prediction's difference from that for the mean training row is the integral of the gradient
-    on the straight line between the two, a part for each feature, and the mean absolute part for the true class ranks
-    them. Needs the package captum.
+    on all features. Each prediction's difference from the prediction for the mean training row is the integral of the
+    gradient on the straight line between the two rows, with a part for each feature. The mean absolute part for the
+    true class ranks them. It needs the package captum.
 
     Parameters
     ----------
@@ -36,8 +34,6 @@ class IntegratedGradients(AttributionMethod):
     steps: int = 50
 
     def _attributions(self, network: nn.Sequential, inputs: Tensor, baseline: Tensor, y: Tensor | None) -> Tensor:
-        from torch import nn
-
         model = network if y is None else nn.Sequential(*network, nn.Softmax(dim=1))
         integrated = self._captum().IntegratedGradients(model)
         target = 0 if y is None else y

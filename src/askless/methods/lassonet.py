@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import math
-import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
+from askless.methods.columns import telling_columns
 from askless.methods.extras import needed
 from askless.methods.settings import NETWORK, Number
 from askless.methods.static import RankingMethod
+from askless.training import Checkpoint, Problem, Progress, fit_threads, seeded, some_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from torch import Tensor
-
-    from askless.training import Checkpoint, Problem, Progress
-
-__all__ = ["Lassonet", "ranked_by_leaving"]
+__all__ = ["Lassonet"]
 
 PATIENCE = 10  # epochs without improvement that end a stage
 LAST_PENALTY = 30.0  # the path ends about here, in units of the one that its first penalty is a share of
 MOST_STAGES, HIGHEST_PENALTY = 1000, 1e30  # the path has an end, whatever the settings
-
-_one_at_a_time = threading.Lock()  # the library draws from torch's global generator
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -35,9 +29,9 @@ class Lassonet(RankingMethod):
     """Ranks features by the penalty at which they leave a network.
 
     The method of Lemhadri, Ruan, Abraham and Tibshirani, "LassoNet: A Neural Network with Feature Sparsity" (2021),
-    through their package `lassonet`. A linear connection beside the network bounds what the network may use of each
-    feature; a lasso penalty on it grows until every feature has left, and the last to leave is asked first. Choose it
-    where a mostly linear model fits. It needs the package `lassonet`.
+    through their package `lassonet`, which must be installed. A linear connection beside the network bounds what the
+    network may use of each feature. A lasso penalty on it grows until every feature has left; the last to leave is
+    asked first. Choose it where a mostly linear model fits.
 
     Parameters
     ----------
@@ -79,17 +73,13 @@ class Lassonet(RankingMethod):
     def _scores(
         self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
     ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        import torch
-
         library = needed("lassonet", "lassonet", "lassonet")
-        from askless.training import one_thread
-
         (x, x_valid), (y, y_valid), groups = _tables(problem, self.rows)
         kind = library.LassoNetClassifier if problem.task == "classification" else library.LassoNetRegressor
         model = kind(
             hidden_dims=(self.units,),
             M=self.hierarchy,
-            groups=groups,
+            groups=groups if max(map(len, groups)) > 1 else None,  # the library's step is much faster without groups
             batch_size=self.batch_size,
             optim=(
                 partial(torch.optim.Adam, lr=1e-3),
@@ -99,9 +89,7 @@ class Lassonet(RankingMethod):
             patience=(PATIENCE, PATIENCE),
             device=torch.device("cpu"),
             verbose=0,
-            torch_seed=seed,
         )
-        _use_fast_prox(model, needed("lassonet.prox", "lassonet", "lassonet").prox)
         expected = math.ceil(math.log(LAST_PENALTY / self.first_penalty, self.path_multiplier)) + 1
         norms: list[np.ndarray] = []  # (features,) after each stage
         history: list[dict[str, Any]] = []
@@ -121,7 +109,7 @@ class Lassonet(RankingMethod):
 
         start = self.first_penalty * (1.0 + self.hierarchy * self.units) * _null_gradient(x, y, groups, problem)
         progress.start(expected)
-        with one_thread(), _one_at_a_time, torch.random.fork_rng(devices=[]):
+        with fit_threads(problem.n_threads), seeded(seed):
             model.path(
                 x,
                 y,
@@ -143,22 +131,26 @@ def _path(start: float, multiplier: float) -> list[float]:
 def _tables(problem: Problem, at_most: int) -> tuple[list[np.ndarray], list[np.ndarray], list[list[int]]]:
     """Inputs and targets of the training and the validation rows, and the columns of each feature.
 
-    A feature that is missing in some rows has one more column, which says where it is present.
+    A number is encoded by two functions of itself, of which one is enough here. A feature that is missing in some
+    rows has one more column, which says where it is present.
     """
-    from askless.training import some_rows
-
     train = some_rows(len(problem.y_train), at_most)
     x, present = problem.train.x[train], problem.train.present[train]
     valid, y_valid = problem.validation_sample
     x_valid, present_valid = valid.x, valid.present
     gaps = np.flatnonzero(~(present.all(axis=0) & present_valid.all(axis=0)))
+    groups: list[list[int]] = []
+    columns: list[int] = []
+    for feature in problem.schema.features:
+        own = [feature.start + c for c in telling_columns(x[:, feature.start : feature.stop])]
+        groups.append(list(range(len(columns), len(columns) + len(own))))
+        columns += own
     inputs = [
-        np.concatenate([x, present[:, gaps]], axis=1, dtype=np.float32),
-        np.concatenate([x_valid, present_valid[:, gaps]], axis=1, dtype=np.float32),
+        np.concatenate([x[:, columns], present[:, gaps]], axis=1, dtype=np.float32),
+        np.concatenate([x_valid[:, columns], present_valid[:, gaps]], axis=1, dtype=np.float32),
     ]
-    groups = [list(range(feature.start, feature.stop)) for feature in problem.schema.features]
-    for column, feature in enumerate(gaps.tolist(), start=x.shape[1]):
-        groups[feature].append(column)
+    for column, gap in enumerate(gaps.tolist(), start=len(columns)):
+        groups[gap].append(column)
     offset, scale = problem.target_scale
     targets = [problem.y_train[train], y_valid]
     if problem.task == "regression":
@@ -190,52 +182,3 @@ def ranked_by_leaving(norms: np.ndarray) -> np.ndarray:
     scores = np.empty(features)
     scores[np.lexsort((before, stayed))] = np.arange(features)
     return scores
-
-
-def _use_fast_prox(model: Any, prox: Callable[..., tuple[Tensor, Tensor]]) -> None:
-    """Let the library's network take its proximal step for all groups at once.
-
-    The library loops over the groups, which takes most of the time. Groups that are narrower than the widest are
-    filled with zero weights, which the step leaves at zero and which change nothing for the others.
-    """
-    build = model._init_model
-
-    def build_with_fast_prox(x: Tensor, y: Tensor) -> None:
-        build(x, y)
-        model.model.prox = partial(_prox_of_all_groups, model.model, prox, *_padded(model.groups))
-
-    model._init_model = build_with_fast_prox
-
-
-def _padded(groups: list[list[int]]) -> tuple[Tensor, Tensor]:
-    """(features, widest) the columns of each feature, and whether there is one."""
-    import torch
-
-    widest = max(len(group) for group in groups)
-    columns = torch.tensor([group + [0] * (widest - len(group)) for group in groups])
-    valid = torch.tensor([[i < len(group) for i in range(widest)] for group in groups])
-    return columns, valid
-
-
-def _prox_of_all_groups(
-    network: Any, prox: Callable[..., tuple[Tensor, Tensor]], columns: Tensor, valid: Tensor, **settings: float
-) -> None:
-    """The library's step, in place, with the signature of its network's method."""
-    linear, first = network.skip.weight.detach(), network.layers[0].weight.detach()
-
-    def batched(weight: Tensor) -> Tensor:  # (outputs * widest, features)
-        return (weight[:, columns] * valid).transpose(1, 2).reshape(-1, len(columns))
-
-    def write(weight: Tensor, new: Tensor) -> None:
-        each = new.view(len(weight), -1, len(columns)).transpose(1, 2)  # (outputs, features, widest)
-        weight[:, columns[valid]] = each[:, valid]
-
-    new_linear, new_first = prox(
-        batched(linear),
-        batched(first),
-        lambda_=settings["lambda_"],
-        lambda_bar=settings.get("lambda_bar", 0.0),
-        M=settings["M"],
-    )
-    write(linear, new_linear)
-    write(first, new_first)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +10,8 @@ from askless import metrics
 from askless.exceptions import ParameterError
 from askless.methods.importance import Additive, ImportanceMethod
 from askless.methods.settings import NETWORK, Number, Text
-
-if TYPE_CHECKING:
-    from askless.networks import MaskedMLP
-    from askless.training import Problem, Progress
+from askless.networks import MaskedMLP
+from askless.training import Problem, Progress, exported_predictor
 
 __all__ = ["Permutation"]
 
@@ -25,9 +22,10 @@ RUN = 4096  # validation rows that are predicted at once
 class Permutation(ImportanceMethod):
     """Ranks features by how much worse a network gets when a feature's values are exchanged at random.
 
-    The test of Breiman, "Random Forests" (2001), with a network trained on all features: the drop of a score on the
-    validation rows when a feature's values are replaced by those of random training rows. Choose it for a quick look
-    at what one model relies on. Of features that say the same, each may seem worthless: the other one stands in.
+    The test of Breiman, "Random Forests" (2001), with a network trained on all features. It measures the drop of a
+    score on the validation rows when a feature's values are replaced by those of random training rows. Choose it for
+    a quick look at what one model relies on. Features that say the same may each seem worthless, because the other
+    one stands in.
 
     Parameters
     ----------
@@ -63,8 +61,6 @@ class Permutation(ImportanceMethod):
         return chosen
 
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
-        from askless.training import exported_predictor
-
         model = Additive(exported_predictor(module, problem), problem.schema)
         return metric_drops(model, problem, self._metric(problem), self.repeats, seed, progress)
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from askless.core import Cases
 from askless.methods.importance import Additive, ImportanceMethod
 from askless.methods.settings import NETWORK, Choice, Number
-
-if TYPE_CHECKING:
-    from askless.networks import MaskedMLP
-    from askless.training import Problem, Progress
+from askless.networks import MaskedMLP
+from askless.training import Problem, Progress, exported_predictor, some_rows
 
 __all__ = ["Sage"]
 
@@ -28,10 +26,10 @@ class Sage(ImportanceMethod):
     """Ranks features by their Shapley values in the game of lowering a network's loss.
 
     SAGE, after Covert, Lundberg and Lee, "Understanding Global Feature Contributions With Additive Importance
-    Measures" (2020). A network is trained on all features; a feature that is removed takes the values of random
-    training rows, over which the predictions are averaged; a feature's value is the mean drop of the loss on the
-    validation rows when it joins the features before it in a random order. Of the rankings by one network it is the
-    most careful and the slowest: features that say the same share their worth.
+    Measures" (2020). A network is trained on all features. A removed feature takes the values of random training
+    rows, and the predictions are averaged over them. A feature's value is the mean drop of the loss on the validation
+    rows when it joins the features before it in a random order. It is the most careful ranking by one network and the
+    slowest: features that say the same share their worth.
 
     Parameters
     ----------
@@ -59,8 +57,6 @@ class Sage(ImportanceMethod):
     orders: int = 1 << 13
 
     def _importance(self, module: MaskedMLP, problem: Problem, seed: int, progress: Progress) -> np.ndarray:
-        from askless.training import exported_predictor, some_rows
-
         rng = np.random.default_rng(seed)
         model = Additive(exported_predictor(module, problem), problem.schema)
         if self.imputer == "zero":
@@ -120,8 +116,8 @@ def shapley_values(
 ) -> np.ndarray:
     """(features,) the mean drops over random orders, as many as make the standard errors small.
 
-    Every pass gives each row one order and its reverse, so that neither the choice of rows nor what joins early and
-    late adds noise; a row's means of such pairs differ by the orders alone, and say how large the errors are.
+    Every pass gives each row one order and its reverse, so that neither the choice of rows nor the position in the
+    order adds noise. A row's means of such pairs differ by the orders alone, which gives the standard errors.
     """
     total, squares = np.zeros((2, len(game.y), game.n_features))
     values: np.ndarray = total[0]
@@ -132,7 +128,7 @@ def shapley_values(
         squares += np.square(pairs)
         values = total.mean(axis=0) / done
         error, enough = _largest_error(total, squares, done), threshold * float(values.max() - values.min())
-        _tell(progress, done, error, enough, passes)
+        _report(progress, done, error, enough, passes)
         if error <= enough:
             break
     return values
@@ -159,7 +155,7 @@ def _one_pass(game: Game, rng: np.random.Generator) -> np.ndarray:
     return drops
 
 
-def _tell(progress: Progress, done: int, error: float, enough: float, at_most: int) -> None:
+def _report(progress: Progress, done: int, error: float, enough: float, at_most: int) -> None:
     """Report the passes that are done, of as many as it will probably take: the error falls with their root."""
     if error <= enough:
         expected = done

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import torch
 
 from askless.core import Policy
 from askless.methods.base import Fitted, Kind
 from askless.methods.networked import NetMethod
 from askless.models import Ranking
-
-if TYPE_CHECKING:
-    from askless.training import Checkpoint, Problem, Progress, Sampler
+from askless.training import (
+    Checkpoint,
+    Problem,
+    Progress,
+    Sampler,
+    calibrated,
+    diverged,
+    exported_predictor,
+    finished,
+    paid_sets,
+    prefix_sets,
+    train_predictor,
+    training_summary,
+)
 
 __all__ = ["Order", "RankingMethod", "StaticMethod", "ranked"]
 
@@ -45,8 +57,6 @@ class StaticMethod(NetMethod):
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order: ...
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        from askless.training import calibrated, exported_predictor, paid_sets, train_predictor, training_summary
-
         ordering, training = progress.parts([self._order_work(problem), 1.0])
         policy, sampler, history = self._order(problem, seed, ordering, checkpoint)
         if problem.priced:
@@ -75,10 +85,6 @@ class RankingMethod(StaticMethod):
         """
 
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
-        import torch
-
-        from askless.training import diverged, finished
-
         def rank() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
             scores, history = self._scores(problem, seed, progress, checkpoint)
             if not np.isfinite(scores).all():
@@ -91,10 +97,6 @@ class RankingMethod(StaticMethod):
 
 def ranked(scores: np.ndarray, problem: Problem, history: list[dict[str, Any]]) -> Order:
     """The order of falling scores (features,); of equal ones the first comes first."""
-    import torch
-
-    from askless.training import prefix_sets
-
     order = np.argsort(-scores, kind="stable")
     place = np.empty(len(order))
     place[order] = np.arange(len(order))
