@@ -38,4 +38,14 @@ def planted(task, n=900, gaps=0.0, seed=0, n_classes=2):
     if task == "classification":
         y = np.digitize(signal, np.quantile(signal, np.arange(1, n_classes) / n_classes))
     parts = [(Cases(x[rows], present[rows]), y[rows]) for rows in (slice(n // 3, None), slice(n // 3))]
-    return Problem(schema, *parts[0], *parts[1], task, n_classes if task == "classification" else 0, 3)
+    (train, y_train), (valid, y_valid) = parts
+    return Problem(
+        schema=schema,
+        train=train,
+        y_train=y_train,
+        valid=valid,
+        y_valid=y_valid,
+        task=task,
+        n_classes=n_classes if task == "classification" else 0,
+        max_features=3,
+    )

@@ -54,8 +54,8 @@ class UnitDropout(nn.Module):
         super().__init__()
         self.rate, self.by = rate, by
         kept = max(1, round((1.0 - rate) * width))
-        if kept >= 64:
-            kept -= kept % 8  # matrix products prefer such widths
+        if kept >= 64 and kept % 8 <= (width - kept) // 2:
+            kept -= kept % 8  # matrix products prefer such widths; a small rate stays small
         choices = torch.stack([torch.randperm(width)[:kept] for _ in range(self.CHOICES)])
         self.register_buffer("choices", choices, persistent=False)
 

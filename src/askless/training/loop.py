@@ -300,9 +300,9 @@ def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: Optimizer, ave
     torch.set_rng_state(saved.tensors["generator"])
     phase.learner.module.load_state_dict(part("module."))
     average.module.load_state_dict(part("average."))
-    for name, tensor in phase.learner.tensors().items():
-        tensor.copy_(saved.tensors[f"learner.{name}"])
-    optimizer.load(part("optimizer."))
+    for prefix, tensors in (("learner.", phase.learner.tensors()), ("optimizer.", optimizer.tensors())):
+        for name, tensor in tensors.items():
+            tensor.copy_(saved.tensors[prefix + name])
     notes = saved.notes
     run.epoch, run.lr_scale, run.history = notes["epoch"], notes["lr_scale"], notes["history"]
     run.best = _Best(notes["score"], notes["watched"], notes["stale"], part("best."))
