@@ -35,6 +35,7 @@ from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
+from askless.models import NetworkFactory
 from askless.persistence import read_model, write_model
 from askless.tables import Scratch, check_row_labels, holdout, take_rows
 
@@ -363,14 +364,19 @@ class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
 
-def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
-    """The estimator in a model file. No code in the file is run; whatever is damaged raises `ModelFileError`."""
-    model = read_model(path)
+def load(
+    path: str | os.PathLike[str], network: NetworkFactory | None = None
+) -> DynamicClassifier | DynamicRegressor:
+    """The estimator in a model file. No code in the file is run; whatever is damaged raises `ModelFileError`.
+
+    A model with a network of your own needs its function again: `network` is what the method's `network` was.
+    """
+    model = read_model(path, network)
     kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
     try:
         settings = dict(model.settings)
         named, _, _ = settings.pop("named_columns"), settings.pop("target"), settings.pop("na", None)
-        settings["method"] = method_from_json(settings["method"])
+        settings["method"] = method_from_json(settings["method"], network)
         settings["costs"] = model.costs or settings["costs"]
         estimator = kind(**settings, stopping=model.stopping or None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

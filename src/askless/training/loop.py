@@ -298,8 +298,15 @@ def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: Optimizer, ave
         return {n.removeprefix(prefix): t for n, t in saved.tensors.items() if n.startswith(prefix)}
 
     torch.set_rng_state(saved.tensors["generator"])
-    phase.learner.module.load_state_dict(part("module."))
-    average.module.load_state_dict(part("average."))
+    try:
+        phase.learner.module.load_state_dict(part("module."))
+        average.module.load_state_dict(part("average."))
+    except RuntimeError as error:  # a fingerprint does not cover what a user's function makes
+        raise CheckpointError(
+            "other_fit",
+            "the checkpoint belongs to a fit with another network; give another path, or delete it",
+            path=None,
+        ) from error
     for prefix, tensors in (("learner.", phase.learner.tensors()), ("optimizer.", optimizer.tensors())):
         for name, tensor in tensors.items():
             tensor.copy_(saved.tensors[prefix + name])
