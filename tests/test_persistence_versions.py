@@ -11,6 +11,7 @@ from askless import DynamicClassifier, load
 from askless.checks import example_table
 from askless.exceptions import ModelFileError
 from askless.methods import Value
+from askless.methods.greedy import GreedyRecipe
 from askless.models import NetValue
 from askless.persistence import FORMAT_VERSION
 from tests.coded import raises
@@ -50,6 +51,13 @@ def test_what_files_of_version_1_said_of_the_methods_tried_has_its_new_names():
     assert summary["losses"].keys() == {"forward_selection"}
     assert {"explanation"} <= summary.keys()
     assert not summary.keys() & {"chosen", "validation_losses", "why"}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_settings_that_moved_into_a_recipe_are_found_there(version):
+    method = load(FOLDER / f"version_{version}" / "classifier.askless").method
+    assert method.recipe["walks"] == GreedyRecipe().walks
+    assert method.check() is method
 
 
 def test_a_class_can_gain_a_key_with_a_default(tmp_path, monkeypatch):

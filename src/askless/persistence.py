@@ -39,6 +39,24 @@ TRUNK = "trunk."  # in front of the names of the layers that two image networks 
 LARGEST = 1 << 30  # bytes; a larger file is no model of ours
 NOT_STORED = ("seconds",)  # keys of the summary: times differ, and the same fit must give the same file
 
+RECIPES = {
+    "greedy": (
+        "average",
+        "candidates",
+        "depths",
+        "expected_epochs",
+        "patience",
+        "predictor_epochs",
+        "predictor_rate",
+        "random_starts",
+        "stages",
+        "states_per_row",
+        "walks",
+    ),
+    "value": ("average", "random_starts", "states_per_row", "walks"),
+}
+"""Settings that methods had themselves up to version 2, and that their recipe has since."""
+
 _NO_DIGEST = "0" * 64
 _DIGEST = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _PLAIN = (str, bytes, int, float, complex, np.generic, np.ndarray, dict, type(None))
@@ -211,7 +229,12 @@ def _update_1(manifest: Any, tensors: dict[str, np.ndarray]) -> None:
 
 
 def _update_2(manifest: Any, tensors: dict[str, np.ndarray]) -> None:
-    """Version 2 held image networks with the normalisation folded into their convolutions."""
+    """Version 2 had image networks with the normalisation folded into their convolutions, and no recipes."""
+    method = manifest["settings"].get("method", {})
+    params, names = method.get("params", {}), RECIPES.get(method.get("name"), ())
+    recipe = {name: params.pop(name) for name in names if name in params}
+    if recipe:
+        params["recipe"] = recipe
     shared = _trunk(_part(tensors, "policy."))
     for part in ("policy", "predictor"):
         config = manifest[part]["config"]
