@@ -52,10 +52,11 @@ class MaskedNetwork(nn.Module, ABC):
     @torch.no_grad()
     def evaluate(self, x: Tensor, mask: Tensor) -> Tensor:
         """(b, outputs) without dropout, batch statistics and gradients."""
-        training = self.training
+        if not self.training:
+            return self(x, mask)  # type: ignore[no-any-return]
         self.eval()
         outputs = self(x, mask)
-        self.train(training)
+        self.train()
         return outputs  # type: ignore[no-any-return]
 
     @abstractmethod
