@@ -235,7 +235,7 @@ def test_a_checkpoint_of_another_network_is_refused(tmp_path, monkeypatch):
 
 
 def test_a_dense_model_is_loaded_and_asked_without_torch(tmp_path):
-    model, X = fitted(Value(**SHORT, hidden=(8,)))
+    model, _ = fitted(Value(**SHORT, hidden=(8,)))
     model.save(tmp_path / "m.askless")
     code = f"""
 import sys

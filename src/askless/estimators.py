@@ -364,9 +364,7 @@ class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
 
-def load(
-    path: str | os.PathLike[str], network: NetworkFactory | None = None
-) -> DynamicClassifier | DynamicRegressor:
+def load(path: str | os.PathLike[str], network: NetworkFactory | None = None) -> DynamicClassifier | DynamicRegressor:
     """The estimator in a model file. No code in the file is run; whatever is damaged raises `ModelFileError`.
 
     A model with a network of your own needs its function again: `network` is what the method's `network` was.

@@ -99,7 +99,12 @@ def test_temperature_falls_geometrically_over_four_fifths():
 def test_phases_with_one_key_return_the_best_of_all():
     first, second = Line([0.2, 0.1]), Line([0.5, 0.4])
     second.module = first.module
-    history = run([Phase(name="a", learner=first, epochs=2, lr=0.1, keep_best_of="x"), Phase(name="b", learner=second, epochs=2, lr=0.1, keep_best_of="x")])
+    history = run(
+        [
+            Phase(name="a", learner=first, epochs=2, lr=0.1, keep_best_of="x"),
+            Phase(name="b", learner=second, epochs=2, lr=0.1, keep_best_of="x"),
+        ]
+    )
     assert len(history) == 4
     only = Line([0.2, 0.1])
     run([Phase(name="a", learner=only, epochs=2, lr=0.1)])
@@ -129,7 +134,12 @@ def test_average_of_the_weights_by_hand():
 
 
 def test_history_is_a_row_for_each_epoch():
-    history = run([Phase(name="one", learner=Line(), epochs=2, lr=0.1), Phase(name="two", learner=Line(), epochs=3, lr=0.1, validate_every=2)])
+    history = run(
+        [
+            Phase(name="one", learner=Line(), epochs=2, lr=0.1),
+            Phase(name="two", learner=Line(), epochs=3, lr=0.1, validate_every=2),
+        ]
+    )
     assert [(row["phase"], row["epoch"]) for row in history] == [
         ("one", 1), ("one", 2), ("two", 1), ("two", 2), ("two", 3)
     ]  # fmt: skip
@@ -229,4 +239,6 @@ def test_a_training_loss_that_is_not_finite_ends_the_fit():
 def test_validation_losses_that_are_never_finite_end_the_fit(loss):
     with raises(TrainingError, "diverged", phase="fit", epoch=3):
         run([Phase(name="fit", learner=Line([loss] * 3), epochs=3, lr=0.01)])
-    run([Phase(name="fit", learner=Line([loss, 0.5, loss]), epochs=3, lr=0.01)])  # the weights of the second epoch are returned
+    run(
+        [Phase(name="fit", learner=Line([loss, 0.5, loss]), epochs=3, lr=0.01)]
+    )  # the weights of the second epoch are returned

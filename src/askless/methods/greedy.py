@@ -174,7 +174,9 @@ class Greedy(NetMethod):
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         recipe = GreedyRecipe.of(self.recipe)
         with fit_threads(problem.n_threads), seeded(seed):
-            module = new_policy_predictor(problem, replace(self.net, dropout_by=recipe.dropout_by), shared=self.shared)
+            module = new_policy_predictor(
+                problem, replace(self.net, dropout_by=recipe.dropout_by), shared=self.shared
+            )
             phases, last = self._phases(module, problem, recipe, seed)
             history = train(phases, progress=progress, checkpoint=checkpoint)
             policy = last.policy(last.module)

@@ -36,7 +36,9 @@ class Networked(ABC):
 
     @classmethod
     @abstractmethod
-    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None) -> Self:
+    def build(
+        cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
+    ) -> Self:
         """What `config` and `arrays` came from; `factory` makes the modules of a user's own networks."""
 
 
@@ -69,7 +71,9 @@ class NetPolicy(Networked):
         return (self.network,)
 
     @classmethod
-    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None) -> Self:
+    def build(
+        cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
+    ) -> Self:
         """The policy that `arrays` came from."""
         rest = dict(arrays)
         first = rest.pop("first", None)
@@ -146,7 +150,9 @@ class NetPredictor(Networked):
         return arrays if self.temperatures is None else arrays | {"temperatures": self.temperatures}
 
     @classmethod
-    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None) -> Self:
+    def build(
+        cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
+    ) -> Self:
         """The predictor that `config` and `arrays` came from."""
         rest = dict(arrays)
         prior, log_variance = rest.pop("prior"), None

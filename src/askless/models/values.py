@@ -70,7 +70,9 @@ class NetValue(Networked):
         return arrays | {PREDICTOR + name: array for name, array in self.predictor.arrays().items()}
 
     @classmethod
-    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None) -> Self:
+    def build(
+        cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
+    ) -> Self:
         """The policy that `config` and `arrays` came from."""
         own = {name: array for name, array in arrays.items() if not name.startswith(PREDICTOR)}
         other = {name.removeprefix(PREDICTOR): array for name, array in arrays.items() if name not in own}

@@ -29,6 +29,7 @@ __all__ = ["NetSettings", "exported_predictor", "new_policy_predictor", "new_pre
 
 EPOCHS, STEPS = 30, 1000  # at least
 
+
 @dataclass(frozen=True, kw_only=True)
 class NetSettings:
     """A network and how it is trained."""
@@ -82,9 +83,7 @@ def train_predictor(
     """A network trained on the sets that `sampler` draws, and the history of its training."""
     with fit_threads(problem.n_threads), seeded(seed):
         module = new_predictor(problem, net)
-        learner = SubsetLearner(
-            module, problem, sampler, batch_size=net.batch_size, seed=seed, augment=net.augment
-        )
+        learner = SubsetLearner(module, problem, sampler, batch_size=net.batch_size, seed=seed, augment=net.augment)
         phase = Phase(
             name=name,
             learner=learner,
