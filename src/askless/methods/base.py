@@ -252,4 +252,4 @@ def method_from_json(data: dict[str, Any], network: NetworkFactory | None = None
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in data["params"].items()}
     if params.get("network") == OWN_NETWORK and network is not None:
         params["network"] = network
-    return find_method(data["name"]).set_params(**params)  # type: ignore[no-any-return]
+    return find_method(data["name"]).set_params(**params)

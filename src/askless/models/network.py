@@ -15,7 +15,7 @@ __all__ = ["Network", "NetworkFactory", "NetworkLike"]
 
 
 NetworkFactory = Callable[[int, int, int], Any]
-"""`factory(n_columns, n_features, n_outputs)` returns an `nn.Module` whose `forward(values, mask)` gives (b, outputs)."""
+"""Takes n_columns, n_features and n_outputs; returns an `nn.Module` whose `forward(values, mask)` is (b, outputs)."""
 
 
 class NetworkLike(ABC):

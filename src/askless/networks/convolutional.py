@@ -23,7 +23,7 @@ ROWS_AT_ONCE_ON_GPU = 4096
 
 
 def conv_network(grid: Grid, size: str, n_classes: int | None, *, trunk: Trunk | None = None) -> ConvNetwork:
-    """A network for `n_classes` numbers, or with None one for each patch; on a trunk of its own unless one is given."""
+    """A network for `n_classes` numbers, or with None one for each patch, on a given trunk or its own."""
     trunk = Trunk(grid, SIZES[size]) if trunk is None else trunk
     head = PatchHead(trunk, grid) if n_classes is None else ClassHead(trunk.width, n_classes)
     return ConvNetwork(grid, size, trunk, head, grid.n_patches if n_classes is None else n_classes)
@@ -83,7 +83,7 @@ class ConvNetwork(ServedByTorch):
     def evaluate(self, x: Tensor, mask: Tensor) -> Tensor:
         """(b, outputs) by the running statistics of the normalisation, without gradients."""
         rows = ROWS_AT_ONCE if self.device.type == "cpu" else ROWS_AT_ONCE_ON_GPU
-        parts = zip(x.split(rows), mask.split(rows), strict=True)
+        parts = zip(torch.split(x, rows), torch.split(mask, rows), strict=True)
         return torch.cat([super(ConvNetwork, self).evaluate(*part) for part in parts])
 
     def _pixels(self, x: Tensor, mask: Tensor) -> Tensor:

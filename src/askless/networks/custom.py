@@ -31,7 +31,7 @@ class CustomNetwork(ServedByTorch):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """(b, outputs)."""
-        return self.module(x * mask.index_select(1, self.column_feature), mask)  # type: ignore[no-any-return]
+        return self.module(x * mask.index_select(1, self.column_feature), mask)
 
     def description(self) -> dict[str, Any]:
         """That the module is a user's own."""
@@ -54,8 +54,8 @@ class CustomNetwork(ServedByTorch):
         if shape != expected:
             raise ParameterError(
                 "wrong_shape",
-                f"for values ({TRIED_ROWS}, {self.n_columns}) and a mask ({TRIED_ROWS}, {self.n_features}) the module "
-                f"of `network` must return a tensor of shape {expected}, not {type(found).__name__} of shape "
+                f"for values ({TRIED_ROWS}, {self.n_columns}) and a mask ({TRIED_ROWS}, {self.n_features}) the "
+                f"module of `network` must return a tensor of shape {expected}, not {type(found).__name__} of shape "
                 f"{None if shape is None else tuple(shape)}",
                 name="network",
                 expected=expected,

@@ -50,7 +50,7 @@ class Normalised(nn.Module):
     def forward(self, h: Tensor) -> Tensor:
         """(b, outputs, height, width), not rectified."""
         h = functional.conv2d(h, self.weight, stride=self.stride, padding=self.padding)
-        return self.norm(h)  # type: ignore[no-any-return]
+        return self.norm(h)
 
 
 class Block(nn.Module):

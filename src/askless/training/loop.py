@@ -28,7 +28,7 @@ class Learner(ABC):
 
     module: Any  # optimised; validation gets it, or a moving average of it
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027
         """Called when the phase starts, but not when it is resumed; what it sets must be in `module` or `tensors`."""
 
     @abstractmethod
