@@ -11,6 +11,7 @@ from askless import DynamicClassifier, load
 from askless.checks import example_table
 from askless.exceptions import ModelFileError
 from askless.methods import Value
+from askless.methods.greedy import GreedyRecipe
 from askless.models import NetValue
 from askless.persistence import FORMAT_VERSION
 from tests.coded import raises
@@ -25,13 +26,14 @@ def test_there_are_files_of_every_version():
     assert {path.parent.name for path in FILES} == {f"version_{i}" for i in range(1, FORMAT_VERSION + 1)}
     for path in FILES:
         assert f"version_{opened(path.read_bytes())[1]['format']}" == path.parent.name
-        assert path.stat().st_size < 30_000
+        assert path.stat().st_size < 50_000
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_predictions_and_questions_stay_the_same(path, tmp_path):
     expected = json.loads(path.with_suffix(".json").read_text())
-    X = pd.DataFrame(expected["rows"]).astype(object)
+    images = "images" in expected
+    X = np.array(expected["images"]) if images else pd.DataFrame(expected["rows"]).astype(object)
     model = load(path)
     model.save(tmp_path / "again.askless")
     assert opened((tmp_path / "again.askless").read_bytes())[1]["format"] == FORMAT_VERSION
@@ -49,6 +51,13 @@ def test_what_files_of_version_1_said_of_the_methods_tried_has_its_new_names():
     assert summary["losses"].keys() == {"forward_selection"}
     assert {"explanation"} <= summary.keys()
     assert not summary.keys() & {"chosen", "validation_losses", "why"}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_settings_that_moved_into_a_recipe_are_found_there(version):
+    method = load(FOLDER / f"version_{version}" / "classifier.askless").method
+    assert method.recipe["walks"] == GreedyRecipe().walks
+    assert method.check() is method
 
 
 def test_a_class_can_gain_a_key_with_a_default(tmp_path, monkeypatch):

@@ -37,6 +37,7 @@ from askless.methods import Method, find_method
 from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
+from askless.models import NetworkFactory
 from askless.persistence import read_model, write_model
 from askless.remarks import warn_of_data, warn_of_target
 from askless.tables import check_row_labels, from_dask, holdout, sample_rows, take_rows
@@ -448,14 +449,17 @@ class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
 
-def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
-    """Load an estimator from a model file. Runs no code from the file. Raises `ModelFileError` if it is damaged."""
-    model = read_model(path)
+def load(path: str | os.PathLike[str], network: NetworkFactory | None = None) -> DynamicClassifier | DynamicRegressor:
+    """Load an estimator from a model file. Runs no code from the file. Raises `ModelFileError` if it is damaged.
+
+    A model with a network of your own needs its function again: `network` is what the method's `network` was.
+    """
+    model = read_model(path, network)
     kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
     try:
         settings = dict(model.settings)
         named, _, _ = settings.pop("named_columns"), settings.pop("target"), settings.pop("na", None)
-        settings["method"] = method_from_json(settings["method"])
+        settings["method"] = method_from_json(settings["method"], network)
         settings["costs"] = model.costs or settings["costs"]
         estimator = kind(**settings, stopping=model.stopping or None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

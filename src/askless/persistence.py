@@ -30,13 +30,32 @@ from askless.encoding import encoder_from_json
 from askless.exceptions import AsklessError, ModelFileError, ParameterError
 from askless.files import write_atomic
 from askless.fitted import FittedModel
-from askless.models.convolutional import TRUNK
+from askless.models import Networked, NetworkFactory, NetworkLike
 
 __all__ = ["FORMAT_VERSION", "read_model", "write_model"]
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+TRUNK = "trunk."  # in front of the names of the layers that two image networks may share
 LARGEST = 1 << 30  # bytes; a larger file is no model of ours
 NOT_STORED = ("seconds",)  # keys of the summary: times differ, and the same fit must give the same file
+
+RECIPES = {
+    "greedy": (
+        "average",
+        "candidates",
+        "depths",
+        "expected_epochs",
+        "patience",
+        "predictor_epochs",
+        "predictor_rate",
+        "random_starts",
+        "stages",
+        "states_per_row",
+        "walks",
+    ),
+    "value": ("average", "random_starts", "states_per_row", "walks"),
+}
+"""Settings that methods had themselves up to version 2, and that their recipe has since."""
 
 _NO_DIGEST = "0" * 64
 _DIGEST = re.compile(rb'"sha256":"([0-9a-f]{64})"')
@@ -86,7 +105,7 @@ def _written(model: FittedModel) -> bytes:
 def _check_same(model: FittedModel, content: bytes) -> None:
     """Refuse a model that would come back from the file's bytes as another one, or not at all."""
     try:
-        again = _read(content)
+        again = _read(content, _factory(model))
     except Exception as error:
         raise ParameterError("cannot_save", f"the model could not be loaded again: {error}", name=None) from error
     for name in ("encoder", "policy", "predictor", "costs", "stopping", "reference"):
@@ -103,6 +122,8 @@ def _other_class(before: Any, after: Any, name: str) -> str | None:
         return None
     if type(before) is not type(after):
         return f"{name} is a {type(before).__name__}, which would be loaded as a {type(after).__name__}"
+    if isinstance(before, NetworkLike):  # its description and its arrays say everything
+        return None
     if isinstance(before, tuple | list):
         parts = {f"{name}[{i}]": pair for i, pair in enumerate(zip(before, after, strict=True))}
     else:
@@ -114,11 +135,14 @@ def _other_class(before: Any, after: Any, name: str) -> str | None:
     return next((other for other in found if other is not None), None)
 
 
-def read_model(path: str | os.PathLike[str]) -> FittedModel:
-    """The model in the file; a file that holds anything else raises `ModelFileError`."""
+def read_model(path: str | os.PathLike[str], network: NetworkFactory | None = None) -> FittedModel:
+    """The model in the file; a file that holds anything else raises `ModelFileError`.
+
+    `network` is the function that makes a user's own network, where the model has one.
+    """
     content = _verified(Path(path))
     try:
-        return _read(content)
+        model = _read(content, network)
     except ModelFileError as error:
         raise ModelFileError(error.code, f"{path}: {error}", **{**error.fields, "path": str(path)}) from error
     except Exception as error:  # whatever went wrong, the content is the reason
@@ -127,21 +151,35 @@ def read_model(path: str | os.PathLike[str]) -> FittedModel:
             f"{path} is not a model file that this version of askless can read ({error!r})",
             path=str(path),
         ) from error
+    if network is not None and _factory(model) is None:
+        raise ParameterError(
+            "not_supported", f"{path} has no network of your own; load it without `network`", name="network"
+        )
+    return model
 
 
-def _read(content: bytes) -> FittedModel:
+def _factory(model: FittedModel) -> NetworkFactory | None:
+    """The function that makes the model's networks, if they are a user's own."""
+    networked = (part for part in (model.policy, model.predictor) if isinstance(part, Networked))
+    made_by = (network.factory for part in networked for network in part.networks)
+    return next((factory for factory in made_by if factory is not None), None)
+
+
+def _read(content: bytes, network: NetworkFactory | None = None) -> FittedModel:
     """The model that a file's bytes describe; all sorts of errors where they do not describe one."""
     from safetensors.numpy import load
 
-    manifest = _up_to_date(json.loads(_header(content)["__metadata__"]["askless"]))
     tensors = load(content)
+    manifest = _up_to_date(json.loads(_header(content)["__metadata__"]["askless"]), tensors)
     policy, predictor = (_part(tensors, prefix) for prefix in ("policy.", "predictor."))
     model = FittedModel(
         task=manifest["task"],
         classes=tuple(manifest["classes"]),
         encoder=encoder_from_json(manifest["encoder"]),
-        policy=_built(manifest["policy"], policy),
-        predictor=_built(manifest["predictor"], predictor if _trunk(predictor) else predictor | _trunk(policy)),
+        policy=_built(manifest["policy"], policy, network),
+        predictor=_built(
+            manifest["predictor"], predictor if _trunk(predictor) else predictor | _trunk(policy), network
+        ),
         max_features=manifest["max_features"],
         missing=manifest["missing"],
         stopping=tuple(rule_from_json(rule) for rule in manifest["stopping"]),
@@ -161,8 +199,8 @@ def _read(content: bytes) -> FittedModel:
     return model
 
 
-def _up_to_date(manifest: Any) -> Any:
-    """The manifest as the present version would write it."""
+def _up_to_date(manifest: Any, tensors: dict[str, np.ndarray]) -> Any:
+    """The manifest as the present version would write it; the tensors are changed in place."""
     version = manifest["format"]
     if type(version) is not int or version < 1:
         raise ValueError(f"the format version is {version!r}")
@@ -175,12 +213,12 @@ def _up_to_date(manifest: Any) -> Any:
             supported=FORMAT_VERSION,
         )
     for older in range(version, FORMAT_VERSION):
-        _UPDATES[older](manifest)
+        _UPDATES[older](manifest, tensors)
         manifest["format"] = older + 1
     return manifest
 
 
-def _update_1(manifest: Any) -> None:
+def _update_1(manifest: Any, tensors: dict[str, np.ndarray]) -> None:
     """Version 1 said of values whether a sigmoid squashed them, and had other names in the summary of `auto`."""
     if manifest["policy"]["name"] == "NetValue" and manifest["policy"]["config"].pop("squashed") is not False:
         raise ValueError("the policy was made by an early development version: fit the model again")
@@ -190,8 +228,30 @@ def _update_1(manifest: Any) -> None:
             summary[new] = summary.pop(old)
 
 
-_UPDATES: dict[int, Callable[[Any], None]] = {1: _update_1}
-"""By version: what makes its manifest one of the next version, in place."""
+def _update_2(manifest: Any, tensors: dict[str, np.ndarray]) -> None:
+    """Version 2 had image networks with the normalisation folded into their convolutions, and no recipes."""
+    method = manifest["settings"].get("method", {})
+    params, names = method.get("params", {}), RECIPES.get(method.get("name"), ())
+    recipe = {name: params.pop(name) for name in names if name in params}
+    if recipe:
+        params["recipe"] = recipe
+    shared = _trunk(_part(tensors, "policy."))
+    for part in ("policy", "predictor"):
+        config = manifest[part]["config"]
+        for key in [key for key in config if key.endswith("network")]:  # a value policy has two
+            from askless.networks.stored import unfolded_network
+
+            prefix = f"{part}.{key.removesuffix('network')}"
+            own = {n: a for n, a in _part(tensors, prefix).items() if n.startswith((TRUNK, "head."))}
+            trunk = _trunk(own) or shared
+            config[key], arrays = unfolded_network(config[key], _part(trunk, TRUNK), _part(own, "head."))
+            for name in own:
+                del tensors[prefix + name]
+            tensors |= {prefix + n: a for n, a in arrays.items() if _trunk(own) or not n.startswith(TRUNK)}
+
+
+_UPDATES: dict[int, Callable[[Any, dict[str, np.ndarray]], None]] = {1: _update_1, 2: _update_2}
+"""By version: what makes its manifest and tensors those of the next version, in place."""
 
 
 def _unused(read: Any, known: Any, name: str) -> str | None:
@@ -243,7 +303,7 @@ def _tensors(model: FittedModel) -> dict[str, np.ndarray]:
     ):
         parts["predictor"] = {name: array for name, array in parts["predictor"].items() if name not in trunks[0]}
     tensors = {
-        f"{part}.{name}": np.ascontiguousarray(array)
+        f"{part}.{name}": np.asarray(array, order="C")
         for part, arrays in parts.items()
         for name, array in arrays.items()
     }
@@ -322,8 +382,11 @@ def _part(tensors: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
 
 
-def _built(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
-    return _found(models, description["name"]).build(description["config"], arrays)
+def _built(description: dict[str, Any], arrays: dict[str, np.ndarray], network: NetworkFactory | None) -> Any:
+    cls = _found(models, description["name"])
+    if issubclass(cls, Networked):
+        return cls.build(description["config"], arrays, network)
+    return cls.build(description["config"], arrays)
 
 
 def _priced(description: dict[str, Any]) -> costs.CostModel:

@@ -31,18 +31,18 @@ def believed_gain(now, then, task):
     return sum(q * (math.log(q) - math.log(p)) for p, q in zip(before, after, strict=True))
 
 
-def algorithm_1(policy, predictor, x, y, group, gumbels, temperature):
+def algorithm_1(policy, predictor, x, y, group, gumbels, temperature, *, repeats=False):
     """The summed loss of `len(gumbels)` selections, and the mask before each of them.
 
-    `group` is the paper's G (columns, features). What was selected before is left out of the softmax: without
-    repeats, as in the package.
+    `group` is the paper's G (columns, features). With `repeats`, as published, what was selected before stays in the
+    softmax and may be selected again; the package leaves it out by default.
     """
     mask = torch.zeros(len(x), group.shape[1], dtype=x.dtype)
     total, masks = torch.zeros((), dtype=x.dtype), []
     for gumbel in gumbels:
         masks.append(mask)
         alpha = forward(policy, torch.cat([x * (mask @ group.T), mask], dim=1))
-        perturbed = torch.where(mask > 0, -torch.inf, gumbel + alpha)
+        perturbed = gumbel + alpha if repeats else torch.where(mask > 0, -torch.inf, gumbel + alpha)
         soft = torch.maximum(mask, torch.softmax(perturbed / temperature, dim=1))
         one_hot = torch.zeros_like(mask)
         for row in range(len(x)):

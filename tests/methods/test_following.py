@@ -65,7 +65,9 @@ def test_states_go_on_by_the_policy_s_choice(problem, make_module):
 def test_a_worse_end_is_not_kept(problem):
     """What is returned is the best of all phases, also if the last one makes everything worse."""
     before = Greedy(**SHORT).fit(problem, seed=0, progress=Progress())
-    after = Greedy(**SHORT, recipe={"predictor_epochs": 3, "predictor_rate": 1000.0}).fit(problem, seed=0, progress=Progress())
+    after = Greedy(**SHORT, recipe={"predictor_epochs": 3, "predictor_rate": 1000.0}).fit(
+        problem, seed=0, progress=Progress()
+    )
     assert min(losses(after, "predictor")) > min(losses(after, "policy"))
     for part in ("policy", "predictor"):
         for name, weights in getattr(before, part).arrays().items():

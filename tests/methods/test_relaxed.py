@@ -33,21 +33,23 @@ def group_matrix(problem):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("temperature", [1.0, 0.1])
+@pytest.mark.parametrize("repeats", [False, True])
 def test_one_batch_of_states_has_the_gradient_of_algorithm_1(
-    widths, task, shared, temperature, make_problem, make_module
+    widths, task, shared, temperature, repeats, make_problem, make_module
 ):
     problem = make_problem(widths, task)
     module, rows = make_module(problem, shared), problem.rows("train")
     y = doubles(rows)
     gumbels = noise(2, 3, len(rows), len(widths))
+    group = group_matrix(problem)
     total, masks = algorithm_1(
-        module.policy, module.predictor, rows.x, y, group_matrix(problem), gumbels, temperature
+        module.policy, module.predictor, rows.x, y, group, gumbels, temperature, repeats=repeats
     )
     literal = torch.autograd.grad(total, list(module.parameters()))
 
     visited = torch.cat(masks[:-1]) > 0  # all states of all depths in one batch
     states = States(rows.x.repeat(3, 1), y.repeat(3), visited.to(torch.uint8))
-    learner = learner_with(problem, module, [gumbels.flatten(0, 1)])
+    learner = learner_with(problem, module, [gumbels.flatten(0, 1)], repeats=repeats)
     loss, pick = learner.states_loss(states, states.first_rows(0), temperature)
     loss = loss * len(states.x)
     fast = torch.autograd.grad(loss, list(module.parameters()))
@@ -60,6 +62,7 @@ def test_one_batch_of_states_has_the_gradient_of_algorithm_1(
     assert float(slopes[0].abs().max()) > 1e-5  # the policy's gradients are not just zeros
     expected = torch.cat(masks[1:]).bool()
     assert torch.equal(visited.scatter(1, pick[:, None], True), expected)
+    assert bool((visited == expected).all(dim=1).any()) == repeats  # some select what they had selected
 
 
 def test_random_sets_teach_the_predictor_too(make_problem, make_module):
@@ -106,16 +109,18 @@ def learner_with(problem, module, gumbels, **options):
     chains.tensors()["count"].zero_()
     chains._draw_ends = lambda states: chains._end.index_copy_(0, states, chains._last[chains.row[states]])
     chains._draw_ends(torch.arange(len(chains.row)))  # every chain goes to its end, as in Algorithm 1
-    learner = RelaxedLearner(module, problem, chains, GivenNoise(gumbels), exact_first=False, repeats=False, **options)
+    options = {"exact_first": False, "repeats": False} | options
+    learner = RelaxedLearner(module, problem, chains, GivenNoise(gumbels), **options)
     object.__setattr__(chains.rows, "y", doubles(chains.rows))
     return learner
 
 
-def test_chains_walk_as_algorithm_1_does_and_start_again(make_problem, make_module):
+@pytest.mark.parametrize("repeats", [False, True])
+def test_chains_walk_as_algorithm_1_does_and_start_again(repeats, make_problem, make_module):
     problem = make_problem((1, 2, 1, 1))
     module, rows = make_module(problem), problem.rows("train")
     gumbels = noise(3, 6, len(rows), 4)
-    learner = learner_with(problem, module, gumbels)
+    learner = learner_with(problem, module, gumbels, repeats=repeats)
     everyone = torch.arange(len(rows))
     losses, walked = [], []
     with torch.no_grad():
@@ -123,8 +128,9 @@ def test_chains_walk_as_algorithm_1_does_and_start_again(make_problem, make_modu
             walked.append(learner.chains.asked.clone())
             losses.append(float(learner.loss(everyone, 0.5)) * len(rows))
         for start in (0, 3):  # three selections are the budget, then every state is empty again
+            some, group = gumbels[start:][:3], group_matrix(problem)
             total, masks = algorithm_1(
-                module.policy, module.predictor, rows.x, rows.y, group_matrix(problem), gumbels[start:][:3], 0.5
+                module.policy, module.predictor, rows.x, rows.y, group, some, 0.5, repeats=repeats
             )
             assert abs(sum(losses[start : start + 3]) - float(total)) < 1e-9
             for mine, theirs in zip(walked[start : start + 3], masks[:3], strict=True):

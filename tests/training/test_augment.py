@@ -5,15 +5,21 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from askless.nn import Dropout, conv_predictor
 
 from askless.core import Cases, Grid, Schema
 from askless.exceptions import ParameterError
-from askless.training import Chains, Problem, SubsetLearner, full_sets
+from askless.networks import conv_predictor
+from askless.training import Chains, Problem, SubsetLearner, full_sets, seeded
 from askless.training.augment import UPRIGHT, crops, late_tilts, tilts, views_for
 from tests.coded import raises
 
 GRID = Grid(height=8, width=16, channels=2, patch_size=4)
+
+
+@pytest.fixture(autouse=True)
+def same_numbers():
+    with seeded(0):
+        yield
 
 
 def make_problem(n=40, missing=False):
@@ -22,7 +28,17 @@ def make_problem(n=40, missing=False):
     present = np.ones((n, GRID.n_patches), dtype=bool)
     present[0, 0] = not missing
     cases = Cases(x, present)
-    return Problem(Schema.of_patches(GRID), cases, np.arange(n) % 2, cases, np.arange(n) % 2, "classification", 2, 4)
+    y = np.arange(n) % 2
+    return Problem(
+        schema=Schema.of_patches(GRID),
+        train=cases,
+        y_train=y,
+        valid=cases,
+        y_valid=y,
+        task="classification",
+        n_classes=2,
+        max_features=4,
+    )
 
 
 def test_every_view_is_a_crop_of_the_padded_image():
@@ -44,7 +60,7 @@ def test_every_view_is_a_crop_of_the_padded_image():
 
 def test_draws_reach_every_view_and_no_other():
     views = crops(GRID, flips=False)
-    drawn = views.draw(2000, torch.Generator().manual_seed(0))
+    drawn = views.draw(2000)
     assert drawn.unique().tolist() == list(range(9))
 
 
@@ -85,7 +101,7 @@ def test_a_tilted_image_holds_no_new_values():
     grid = Grid(height=28, width=28, channels=1, patch_size=1)
     images = np.where(np.random.default_rng(0).random((30, 28, 28, 1)) < 0.2, 0.7, 0.0).astype(np.float32)
     views = tilts(grid)
-    shown = views.show(torch.from_numpy(grid.to_columns(images)), views.draw(30, torch.Generator().manual_seed(0)))
+    shown = views.show(torch.from_numpy(grid.to_columns(images)), views.draw(30))
     assert set(np.unique(shown.numpy())) == {np.float32(0.0), np.float32(0.7)}
     assert 0.15 < float((shown > 0).float().mean()) < 0.25
 
@@ -94,9 +110,8 @@ def test_a_shift_goes_on_to_any_other_and_stays_mirrored():
     views = crops(GRID, flips=True)
     every = torch.arange(len(views.maps))
     seen = [set() for _ in every]
-    source = torch.Generator().manual_seed(0)
     for _ in range(300):
-        for now, then in zip(every.tolist(), views.going_on(every, source).tolist(), strict=True):
+        for now, then in zip(every.tolist(), views.going_on(every).tolist(), strict=True):
             seen[now].add(then)
     for now, later in enumerate(seen):
         same = (views.maps == views.maps[now]).all(dim=2).all(dim=1)
@@ -104,13 +119,13 @@ def test_a_shift_goes_on_to_any_other_and_stays_mirrored():
 
 
 def test_a_late_tilt_comes_once_in_so_many_questions_and_stays():
-    views, source = late_tilts(GRID), torch.Generator().manual_seed(0)
-    view = views.beginning(20_000, source)
+    views = late_tilts(GRID)
+    view = views.beginning(20_000)
     images = torch.rand(1, GRID.n_columns).expand(len(view), -1)
     assert torch.equal(views.show(images, view), images)  # a chain begins with the image as it is
     tilted = torch.zeros(len(view), dtype=torch.bool)
     for question in range(1, 41):
-        then = views.going_on(view, source)
+        then = views.going_on(view)
         assert torch.equal(then[tilted], view[tilted])
         view, tilted = then, (views.maps[then] != torch.eye(2)).flatten(1).any(dim=1)
         assert float(tilted.float().mean()) == pytest.approx(1 - (1 - 1 / UPRIGHT) ** question, abs=0.015)
@@ -120,9 +135,8 @@ def test_a_late_tilt_comes_once_in_so_many_questions_and_stays():
 @pytest.mark.parametrize("augment", ["crops+flips", "tilts", "late_tilts"])
 def test_a_state_keeps_its_view_or_one_like_it_until_its_chain_begins_anew(augment):
     problem = make_problem()
-    settings = {"states_per_row": 1, "epochs": 50, "random_subsets": False, "random_starts": 0.0, "seed": 0}
-    generator = torch.Generator().manual_seed(0)
-    chains = Chains(problem, batch_size=10, generator=generator, augment=augment, **settings)
+    settings = {"states_per_row": 1, "epochs": 50, "random_subsets": False, "random_starts": 0.0}
+    chains = Chains(problem, batch_size=10, augment=augment, **settings)
     assert "view" in chains.tensors()
     everything, seen, drifted = torch.arange(len(chains.row)), [], []
     for _ in range(30):
@@ -130,7 +144,7 @@ def test_a_state_keeps_its_view_or_one_like_it_until_its_chain_begins_anew(augme
         views, count = chains.view.clone(), chains.asked.sum(dim=1)
         literal = chains._views.show(chains.rows.x[chains.row], chains.view)
         assert torch.equal(before.x, literal)
-        free = torch.where(chains.asked > 0, -1.0, torch.rand(chains.asked.shape, generator=generator))
+        free = torch.where(chains.asked > 0, -1.0, torch.rand(chains.asked.shape))
         chains.move(everything, free.argmax(dim=1))
         goes_on = chains.asked.sum(dim=1) > count
         alike = chains._views.alike
@@ -144,9 +158,8 @@ def test_a_state_keeps_its_view_or_one_like_it_until_its_chain_begins_anew(augme
 
 def test_predictors_see_another_view_each_time():
     problem = make_problem()
-    generator = torch.Generator().manual_seed(0)
-    net = conv_predictor(GRID, 2, "conv_tiny", generator)
-    learner = SubsetLearner(net, problem, Dropout(0.0, generator, 0), full_sets, 20, 0, "crops")
+    net = conv_predictor(GRID, 2, "conv_tiny")
+    learner = SubsetLearner(net, problem, full_sets, batch_size=20, seed=0, augment="crops")
     batch = torch.arange(20)
     first, y = learner.examples(batch)
     second, _ = learner.examples(batch)

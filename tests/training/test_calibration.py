@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from askless.core import Cases, Schema, State
 from askless.models import NetPredictor, Network, Ranking
-from askless.models.networked import known_count, softmax
+from askless.models.networked import softmax
 from askless.training import Problem
 from askless.training.calibration import calibrated
 
@@ -31,7 +31,16 @@ def linear_network(n_outputs, weight):
 def problem_of(x, y, task):
     cases = Cases(x.astype(np.float32), np.ones(x.shape, dtype=bool))
     schema = Schema.of_numbers(list("abcd"))
-    return Problem(schema, cases, y, cases, y, task, 2 if task == "classification" else 0, N_FEATURES)
+    return Problem(
+        schema=schema,
+        train=cases,
+        y_train=y,
+        valid=cases,
+        y_valid=y,
+        task=task,
+        n_classes=2 if task == "classification" else 0,
+        max_features=N_FEATURES,
+    )
 
 
 def classes(n, rng, sure=1.0):
@@ -119,19 +128,3 @@ def test_files_keep_temperatures_and_refuse_wrong_ones():
         arrays = predictor.arrays() | {"temperatures": np.array(wrong, dtype=np.float32)}
         with pytest.raises(ValueError, match="temperatures"):
             NetPredictor.build(predictor.config(), arrays)
-
-
-def test_one_case_at_a_time_counts_what_is_known():
-    problem, predictor = classes(20, np.random.default_rng(5))
-    predictor.temperatures = np.array([1.0, 2.0, 1.5, 1.25, 1.1], dtype=np.float32)
-    nothing = np.zeros((1, N_FEATURES), dtype=bool)
-    state = State(np.zeros((1, N_FEATURES), dtype=np.float32), nothing, nothing)
-    predictor.predict(state)
-    for feature, told in ((2, True), (0, False), (1, True), (3, True)):
-        values = problem.valid.x[0, feature : feature + 1] if told else None
-        state = state.answered(feature, feature, feature + 1, values)
-        plain = State(state.x, state.asked, state.known)
-        assert known_count(state) == state.known.sum()
-        assert_allclose(predictor.predict(state), predictor.predict(plain), rtol=1e-6)
-    state = state.corrected(2, 2, 3, None)
-    assert known_count(state) == 2

@@ -1,5 +1,9 @@
 """Stages of a fit: what was finished is not computed again."""
 
+import signal
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -145,3 +149,40 @@ def test_a_fit_does_not_touch_the_table_that_was_named_as_its_checkpoint(tmp_pat
     with raises(CheckpointError, "wrong_file", path=str(file)):
         DynamicClassifier(2, FixedOrder(epochs=1, hidden=(4,))).fit(X, y, checkpoint=file)
     assert file.read_bytes() == before
+
+
+KILLED = """
+import os, signal, sys
+from askless import DynamicClassifier
+from askless.checks import example_table
+from askless.methods import Greedy
+from askless.training import Checkpoint
+
+model, part, last = sys.argv[1], sys.argv[2], int(sys.argv[3])
+save, saves = Checkpoint.save, []
+
+def save_some(self, snapshot):
+    save(self, snapshot)
+    saves.append(1)
+    if len(saves) == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Checkpoint.save = save_some
+method = Greedy(epochs=4, pretrain_epochs=3, hidden=(16,), batch_size=64, shared=True, recipe={"predictor_epochs": 2})
+X, y = example_table("classification")
+DynamicClassifier(3, method=method, random_state=0).fit(X, y, checkpoint=part).save(model)
+"""
+
+
+def test_a_fit_that_is_killed_again_and_again_gives_the_same_bytes(tmp_path):
+    """By SIGKILL, in three of its phases: they have 3, 4, 2 and 2 epochs."""
+
+    def run(name, part, last):
+        command = [sys.executable, "-c", KILLED, str(tmp_path / name), str(tmp_path / part), str(last)]
+        return subprocess.run(command, capture_output=True, timeout=100, check=False).returncode
+
+    assert run("whole", "part_1", 0) == 0
+    for last in (2, 4, 3):
+        assert run("killed", "part_2", last) == -signal.SIGKILL
+    assert run("killed", "part_2", 0) == 0
+    assert (tmp_path / "killed").read_bytes() == (tmp_path / "whole").read_bytes()

@@ -12,7 +12,17 @@ def problem(n, max_features, missing="skip"):
 
     y = np.arange(n) % 2  # the classes alternate
     schema = Schema.of_numbers(["a", "b", "c"])
-    return Problem(schema, cases(4), y[:4], cases(n), y, "classification", 2, max_features, missing)
+    return Problem(
+        schema=schema,
+        train=cases(4),
+        y_train=y[:4],
+        valid=cases(n),
+        y_valid=y,
+        task="classification",
+        n_classes=2,
+        max_features=max_features,
+        missing=missing,
+    )
 
 
 def test_the_validation_sample_is_random_and_large_enough():
@@ -34,6 +44,6 @@ def test_some_rows():
 
 
 def test_what_can_always_be_asked_takes_no_memory():
-    rows = problem(10, 2, "answer").tensors("valid")
+    rows = problem(10, 2, "answer").rows("valid")
     assert bool(rows.askable.all())
     assert rows.askable.untyped_storage().nbytes() == 1

@@ -7,12 +7,12 @@ import torch
 from torch import nn
 
 from askless.exceptions import CheckpointError, TrainingError
-from askless.training import Checkpoint, Phase, Progress, enough_epochs, train
+from askless.training import Checkpoint, Learner, Phase, Progress, enough_epochs, seeded, train
 from askless.training.loop import _Average
 from tests.coded import raises
 
 
-class Line:
+class Line(Learner):
     """Fits y = w x + b to one point; validation losses are given, or the real one."""
 
     def __init__(self, losses=None, with_buffer=False):
@@ -26,16 +26,14 @@ class Line:
     def begin(self):
         self.began += 1
 
-    def batches(self, generator):
-        return torch.split(torch.randperm(6, generator=generator), 3)
+    def batches(self):
+        return torch.split(torch.randperm(6), 3)
 
-    def gradients(self, batch, temperature):
+    def loss(self, batch, temperature):
         self.seen.append((batch.tolist(), temperature))
         self.count += 1
         x = batch[:, None].float()
-        loss = (self.module(x) - 2 * x).square().mean()
-        loss.backward()
-        return loss.detach()
+        return (self.module(x) - 2 * x).square().mean()
 
     def validate(self, module, temperature):
         if self.losses is not None:
@@ -48,7 +46,8 @@ class Line:
 
 
 def run(phases, checkpoint=None, seed=0):
-    return train(phases, torch.Generator().manual_seed(seed), progress=Progress(), checkpoint=checkpoint)
+    with seeded(seed):
+        return train(phases, progress=Progress(), checkpoint=checkpoint)
 
 
 def test_best_weights_are_returned_with_buffers():
@@ -61,7 +60,7 @@ def test_best_weights_are_returned_with_buffers():
             return super().validate(module, temperature)
 
     learner.__class__ = Watching
-    run([Phase("fit", learner, 3, lr=0.1)])
+    run([Phase(name="fit", learner=learner, epochs=3, lr=0.1)])
     for name, tensor in learner.module.state_dict().items():
         assert torch.equal(tensor, kept[1][name]), name
     assert int(learner.module[1].num_batches_tracked) == 4  # two epochs of two batches, not three
@@ -69,18 +68,18 @@ def test_best_weights_are_returned_with_buffers():
 
 def test_patience_ends_a_phase():
     learner = Line([3.0, 2.0, 2.5, 2.6, 0.0])
-    history = run([Phase("fit", learner, 10, lr=0.1, patience=2)])
+    history = run([Phase(name="fit", learner=learner, epochs=10, lr=0.1, patience=2)])
     assert [row["valid_loss"] for row in history] == [3.0, 2.0, 2.5, 2.6]
 
 
 def test_plateau_lowers_the_rate():
     learner = Line([1.0, 2.0, 2.0, 2.0, 2.0, 2.0])
-    history = run([Phase("fit", learner, 6, lr=0.1, schedule="plateau")])
+    history = run([Phase(name="fit", learner=learner, epochs=6, lr=0.1, schedule="plateau")])
     assert [round(row["lr"], 6) for row in history] == [0.1, 0.1, 0.1, 0.02, 0.02, 0.004]
 
 
 def test_cosine_warms_up_and_falls_to_one_percent():
-    history = run([Phase("fit", Line(), 100, lr=1.0)])
+    history = run([Phase(name="fit", learner=Line(), epochs=100, lr=1.0)])
     rates = [row["lr"] for row in history]
     assert rates[0] < 0.2  # two of ten warm-up steps
     assert max(rates) == pytest.approx(1.0, abs=0.02)
@@ -90,7 +89,7 @@ def test_cosine_warms_up_and_falls_to_one_percent():
 
 def test_temperature_falls_geometrically_over_four_fifths():
     learner = Line()
-    run([Phase("fit", learner, 10, lr=0.1, temperature=(1.0, 0.1))])
+    run([Phase(name="fit", learner=learner, epochs=10, lr=0.1, temperature=(1.0, 0.1))])
     temperatures = [temperature for _, temperature in learner.seen]
     assert temperatures[0] == 1.0
     assert temperatures[8] == pytest.approx(10**-0.5)  # half of the 16 steps
@@ -100,10 +99,15 @@ def test_temperature_falls_geometrically_over_four_fifths():
 def test_phases_with_one_key_return_the_best_of_all():
     first, second = Line([0.2, 0.1]), Line([0.5, 0.4])
     second.module = first.module
-    history = run([Phase("a", first, 2, lr=0.1, keep_best_of="x"), Phase("b", second, 2, lr=0.1, keep_best_of="x")])
+    history = run(
+        [
+            Phase(name="a", learner=first, epochs=2, lr=0.1, keep_best_of="x"),
+            Phase(name="b", learner=second, epochs=2, lr=0.1, keep_best_of="x"),
+        ]
+    )
     assert len(history) == 4
     only = Line([0.2, 0.1])
-    run([Phase("a", only, 2, lr=0.1)])
+    run([Phase(name="a", learner=only, epochs=2, lr=0.1)])
     assert torch.equal(first.module[0].weight, only.module[0].weight)
 
 
@@ -111,9 +115,9 @@ def test_average_of_the_weights_by_hand():
     seen = []
 
     class Watching(Line):
-        def gradients(self, batch, temperature):
+        def loss(self, batch, temperature):
             seen.append(float(self.module[0].weight.detach()))
-            return super().gradients(batch, temperature)
+            return super().loss(batch, temperature)
 
         def validate(self, module, temperature):
             seen.append(float(self.module[0].weight.detach()))
@@ -121,7 +125,7 @@ def test_average_of_the_weights_by_hand():
             return {"loss": 0.0}
 
     learner = Watching()
-    run([Phase("fit", learner, 1, lr=0.5, average=0.9)])
+    run([Phase(name="fit", learner=learner, epochs=1, lr=0.5, average=0.9)])
     before, after_one, after_two, averaged = seen
     by_hand = before + (1 - 1 / 10) * (after_one - before)  # the decay is (1 + step) / (10 + step) at first
     by_hand += (1 - 2 / 11) * (after_two - by_hand)
@@ -130,7 +134,12 @@ def test_average_of_the_weights_by_hand():
 
 
 def test_history_is_a_row_for_each_epoch():
-    history = run([Phase("one", Line(), 2, lr=0.1), Phase("two", Line(), 3, lr=0.1, validate_every=2)])
+    history = run(
+        [
+            Phase(name="one", learner=Line(), epochs=2, lr=0.1),
+            Phase(name="two", learner=Line(), epochs=3, lr=0.1, validate_every=2),
+        ]
+    )
     assert [(row["phase"], row["epoch"]) for row in history] == [
         ("one", 1), ("one", 2), ("two", 1), ("two", 2), ("two", 3)
     ]  # fmt: skip
@@ -138,7 +147,7 @@ def test_history_is_a_row_for_each_epoch():
 
 
 def test_validation_counts_back_from_the_last_epoch_and_may_begin_late():
-    history = run([Phase("one", Line(), 7, lr=0.1, validate_every=2, validate_from=0.4)])
+    history = run([Phase(name="one", learner=Line(), epochs=7, lr=0.1, validate_every=2, validate_from=0.4)])
     assert [row["epoch"] for row in history if "valid_loss" in row] == [3, 5, 7]
 
 
@@ -163,8 +172,8 @@ def test_an_interrupted_run_ends_with_the_same_bits(at, tmp_path):
             one.validate = failing.__get__(one)
             two.validate = failing.__get__(two)
         return [
-            Phase("a", one, 5, lr=0.1, average=0.9, keep_best_of="x"),
-            Phase("b", two, 5, lr=0.05, average=0.9, weight_decay=0.1, keep_best_of="x"),
+            Phase(name="a", learner=one, epochs=5, lr=0.1, average=0.9, keep_best_of="x"),
+            Phase(name="b", learner=two, epochs=5, lr=0.05, average=0.9, weight_decay=0.1, keep_best_of="x"),
         ]
 
     whole = phases()
@@ -187,12 +196,12 @@ def test_an_interrupted_run_ends_with_the_same_bits(at, tmp_path):
 
 def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
     file = tmp_path / "part"
-    run([Phase("fit", Line(), 1, lr=0.1)], Checkpoint(file, "one"))
+    run([Phase(name="fit", learner=Line(), epochs=1, lr=0.1)], Checkpoint(file, "one"))
     with raises(CheckpointError, "other_fit", path=str(file)):
-        run([Phase("fit", Line(), 1, lr=0.1)], Checkpoint(file, "two"))
+        run([Phase(name="fit", learner=Line(), epochs=1, lr=0.1)], Checkpoint(file, "two"))
     file.write_bytes(file.read_bytes()[:-100])
     with raises(CheckpointError, "damaged_file", path=str(file)):
-        run([Phase("fit", Line(), 1, lr=0.1)], Checkpoint(file, "one"))
+        run([Phase(name="fit", learner=Line(), epochs=1, lr=0.1)], Checkpoint(file, "one"))
 
 
 @pytest.mark.parametrize(("batches", "expected"), [(1, 200), (10, 50), (100, 20), (1000, 20)])
@@ -216,12 +225,12 @@ def test_the_average_follows_the_statistics_of_batches():
 
 def test_a_training_loss_that_is_not_finite_ends_the_fit():
     class Bursting(Line):
-        def gradients(self, batch, temperature):
-            loss = super().gradients(batch, temperature)
+        def loss(self, batch, temperature):
+            loss = super().loss(batch, temperature)
             return loss * math.nan if len(self.seen) > 4 else loss  # in the third epoch
 
     with raises(TrainingError, "diverged", phase="fit", epoch=3) as caught:
-        run([Phase("fit", Bursting(), 10, lr=0.01)])
+        run([Phase(name="fit", learner=Bursting(), epochs=10, lr=0.01)])
     assert "epoch 3" in str(caught.value)
     assert "lower the learning rate" in str(caught.value)
 
@@ -229,5 +238,7 @@ def test_a_training_loss_that_is_not_finite_ends_the_fit():
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
 def test_validation_losses_that_are_never_finite_end_the_fit(loss):
     with raises(TrainingError, "diverged", phase="fit", epoch=3):
-        run([Phase("fit", Line([loss] * 3), 3, lr=0.01)])
-    run([Phase("fit", Line([loss, 0.5, loss]), 3, lr=0.01)])  # the weights of the second epoch are returned
+        run([Phase(name="fit", learner=Line([loss] * 3), epochs=3, lr=0.01)])
+    run(
+        [Phase(name="fit", learner=Line([loss, 0.5, loss]), epochs=3, lr=0.01)]
+    )  # the weights of the second epoch are returned

@@ -22,6 +22,7 @@ from askless.methods.settings import Limits, check_settings
 from askless.version import __version__
 
 if TYPE_CHECKING:
+    from askless.models import NetworkFactory
     from askless.training import Checkpoint, Problem, Progress
 
 __all__ = [
@@ -38,6 +39,8 @@ __all__ = [
 
 Kind = Literal["dynamic", "static", "control"]
 """The answers decide what is asked next; one order for all cases; or no contender, but a bound or a baseline."""
+
+OWN_NETWORK = "custom"  # in JSON, in place of the function that makes a network
 
 KINDS: dict[Kind, str] = {
     "dynamic": "questions are chosen case by case",
@@ -234,18 +237,20 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if callable(value):
-        return "custom"
+        return OWN_NETWORK
     raise ParameterError(
         "cannot_save", f"a setting is {value!r}; a model file holds only text, numbers, lists and dicts", value=value
     )
 
 
-def method_from_json(data: dict[str, Any]) -> Method | str:
-    """The method that `data` describes; JSON's lists are the tuples that they were.
+def method_from_json(data: dict[str, Any], network: NetworkFactory | None = None) -> Method | str:
+    """The method that `data` describes; JSON's lists are the tuples that they were, `network` a user's own network.
 
     Of a method that is not part of askless only the name is left: the model works, to fit anew needs the class.
     """
     if data["name"] not in list_methods():
         return str(data["name"])
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in data["params"].items()}
-    return find_method(data["name"]).set_params(**params)  # type: ignore[no-any-return]
+    if params.get("network") == OWN_NETWORK and network is not None:
+        params["network"] = network
+    return find_method(data["name"]).set_params(**params)

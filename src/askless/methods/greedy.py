@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
-from askless.methods.settings import NETWORK, Choice, Flag, Number, Pair, Recipe
+from askless.methods.settings import NETWORK, Choice, Flag, Limits, Number, Pair, Recipe
 from askless.models import NetPolicy
 from askless.networks import GumbelBank, PolicyPredictor, gumbel_noise, relaxed_selection
 from askless.training import (
@@ -80,7 +80,7 @@ class GreedyRecipe(Recipe):
     repeats : whether the policy may select in training what it selected before, as in the paper.
     """
 
-    limits = {
+    limits: ClassVar[Limits] = {
         "depths": Choice(("early", "mixed", "even")),
         "random_starts": Number(0, 1),
         "stages": Number(1, whole=True),
@@ -126,8 +126,8 @@ class Greedy(NetMethod):
         less than a thousand steps.
     pretrain_epochs : passes over the rows that first train the predictor on random sets; None picks likewise.
     shared : whether policy and predictor share their hidden layers.
-    subsets : "policy" trains on the sets that the policy itself asks for (the paper's Algorithm 1), "random" on random
-        sets (its ablation).
+    subsets : "policy" trains on the sets that the policy itself asks for (the paper's Algorithm 1), "random" on
+        random sets (its ablation).
     schedule : "annealed" lowers the temperature within one run of epochs; "staged" runs one early-stopped phase for
         each temperature, as in the paper; "expected" minimises the expected loss among candidates without relaxation;
         "annealed+expected" does the one, then the other.
@@ -163,7 +163,13 @@ class Greedy(NetMethod):
     def paper(cls, **settings: Any) -> Greedy:
         """Algorithm 1 as published, slow as it is; docs/greedy.md names what the default does differently."""
         recipe = GreedyRecipe(depths="even", random_starts=0.0, average=0.0, dropout_by="row", repeats=True)
-        published = {"schedule": "staged", "first": "learned", "polish": False, "weight_decay": 0.0, "recipe": recipe}
+        published: dict[str, Any] = {
+            "schedule": "staged",
+            "first": "learned",
+            "polish": False,
+            "weight_decay": 0.0,
+            "recipe": recipe,
+        }
         published |= {"learning_rate": 1e-3, "epochs": 100, "pretrain_epochs": 100}
         return cls(**published | settings)
 
@@ -174,7 +180,9 @@ class Greedy(NetMethod):
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         recipe = GreedyRecipe.of(self.recipe)
         with fit_threads(problem.n_threads), seeded(seed):
-            module = new_policy_predictor(problem, replace(self.net, dropout_by=recipe.dropout_by), shared=self.shared)
+            module = new_policy_predictor(
+                problem, replace(self.net, dropout_by=recipe.dropout_by), shared=self.shared
+            )
             phases, last = self._phases(module, problem, recipe, seed)
             history = train(phases, progress=progress, checkpoint=checkpoint)
             policy = last.policy(last.module)
@@ -298,7 +306,7 @@ class RelaxedLearner(GreedyLearner):
         with torch.no_grad():
             then = self.module.predictor.evaluate(states.x, mask)
             gain = self.rows.divergence(then, self.outputs_now(states))
-        mask.register_hook(lambda gradient: gradient * rate.detach())
+        mask.register_hook(lambda gradient: gradient * rate.detach())  # type: ignore[no-untyped-call]
         return self.predictor_loss(states, mask, extra) + shared_loss - _unseen((gain * rate[:, 0]).mean()), pick
 
     def select(self, scores: Tensor, states: States, gumbel: Tensor, temperature: float) -> tuple[Tensor, Tensor]:

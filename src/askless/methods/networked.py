@@ -7,8 +7,8 @@ from typing import Literal
 
 from askless.methods.base import Method
 from askless.methods.settings import NETWORK
+from askless.models import NetworkFactory
 from askless.training import NetSettings
-from askless.training.predictor import NetworkFactory
 
 __all__ = ["NetMethod"]
 

@@ -146,9 +146,8 @@ class Recipe:
             return value
         entries = {} if value is None else value
         if not isinstance(entries, Mapping):
-            raise ParameterError(
-                "wrong_type", f"recipe must be a {cls.__name__} or a mapping, not {value!r}", name="recipe", value=value
-            )
+            message = f"recipe must be a {cls.__name__} or a mapping, not {value!r}"
+            raise ParameterError("wrong_type", message, name="recipe", value=value)
         names = [each.name for each in fields(cls)]
         for name in entries:
             if name not in names:

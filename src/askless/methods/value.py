@@ -7,14 +7,14 @@ has the settings, the loss and the fit.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
 
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
-from askless.methods.settings import NETWORK, Choice, Flag, Number, Pair, Recipe
+from askless.methods.settings import NETWORK, Choice, Flag, Limits, Number, Pair, Recipe
 from askless.models import NetValue
 from askless.networks import PolicyPredictor
 from askless.training import (
@@ -53,7 +53,7 @@ HEED_PRICES = 0.5
 class ValueRecipe(Recipe):
     """What only experiments change; see `GreedyRecipe`."""
 
-    limits = {
+    limits: ClassVar[Limits] = {
         "random_starts": Number(0, 1),
         "states_per_row": Number(1, whole=True),
         "walks": Number(1, whole=True),

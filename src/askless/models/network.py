@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from askless.core.state import State
 
-__all__ = ["Network", "NetworkLike"]
+__all__ = ["Network", "NetworkFactory", "NetworkLike"]
 
 
-class NetworkLike(Protocol):
+NetworkFactory = Callable[[int, int, int], Any]
+"""Takes n_columns, n_features and n_outputs; returns an `nn.Module` whose `forward(values, mask)` is (b, outputs)."""
+
+
+class NetworkLike(ABC):
     """What policies and predictors need of a network."""
 
+    @abstractmethod
     def outputs(self, state: State) -> np.ndarray:
         """(n, outputs)."""
-        ...
 
     @property
+    @abstractmethod
     def n_features(self) -> int:
         """How many features can be known."""
-        ...
 
     @property
+    @abstractmethod
     def n_outputs(self) -> int:
         """How many outputs there are."""
-        ...
 
+    @property
+    def factory(self) -> NetworkFactory | None:
+        """The function that made a user's own network; None for a network of askless."""
+        return None
+
+    @abstractmethod
     def config(self) -> dict[str, Any]:
-        """What a file holds beside the arrays: nothing, or its description under "network"."""
-        ...
+        """What a file holds beside the arrays: nothing, or a description under "network"."""
 
+    @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
         """Every weight by a name."""
-        ...
 
 
 class FirstLayer:
@@ -96,7 +106,7 @@ def _difference(changed: np.ndarray, new: np.ndarray, old: np.ndarray) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(NetworkLike):
     """A multilayer perceptron over (values, mask): the first layer has one weight block for each of the two."""
 
     value_weight: np.ndarray  # (columns, hidden)

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from askless.core.state import State
-from askless.models.convolutional import ConvNetwork
-from askless.models.network import Network, NetworkLike
+from askless.models.network import Network, NetworkFactory, NetworkLike
 from askless.models.spread import LogVariance
 
-__all__ = ["NetPolicy", "NetPredictor", "build_network"]
+__all__ = ["NetPolicy", "NetPredictor", "Networked", "build_network"]
 
 
-def build_network(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetworkLike:
-    """The network that `config` and `arrays` came from: of convolutions where they are described, else dense."""
-    return ConvNetwork.build(config["network"], arrays) if "network" in config else Network.build(arrays)
+def build_network(
+    config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None
+) -> NetworkLike:
+    """The network that `config` and `arrays` came from: dense, or one that torch serves where it is described."""
+    if "network" not in config:
+        return Network.build(arrays)
+    from askless.networks.stored import stored_network
+
+    return stored_network(config["network"], arrays, factory)
 
 
-class NetPolicy:
+class Networked(ABC):
+    """A policy or a predictor that consists of networks, of whatever kind."""
+
+    @property
+    @abstractmethod
+    def networks(self) -> Sequence[NetworkLike]:
+        """The networks."""
+
+    @classmethod
+    @abstractmethod
+    def build(
+        cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
+    ) -> Self:
+        """What `config` and `arrays` came from; `factory` makes the modules of a user's own networks."""
+
+
+class NetPolicy(Networked):
     """Scores from a network; where nothing is known yet, fixed scores if there are any.
 
     Before the first answer every case looks the same, so the best first question can be found once, exactly,
@@ -42,18 +65,25 @@ class NetPolicy:
         """The network's weights, and the first scores."""
         return self.network.arrays() | ({} if self.first is None else {"first": self.first})
 
+    @property
+    def networks(self) -> Sequence[NetworkLike]:
+        """The policy network."""
+        return (self.network,)
+
     @classmethod
-    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetPolicy:
+    def build(
+        cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
+    ) -> Self:
         """The policy that `arrays` came from."""
         rest = dict(arrays)
         first = rest.pop("first", None)
-        network = build_network(config, rest)
+        network = build_network(config, rest, factory)
         if first is not None and first.shape != (network.n_outputs,):
             raise ValueError(f"there are first scores of shape {first.shape} for {network.n_outputs} features")
         return cls(network, first)
 
 
-class NetPredictor:
+class NetPredictor(Networked):
     """Class probabilities, or a mean with a standard deviation, from a network; where nothing is known, a prior."""
 
     def __init__(
@@ -73,6 +103,11 @@ class NetPredictor:
         self.offset, self.scale = offset, scale  # of the regression target
         self.log_variance = log_variance  # of a regression's standardised mean
         self.temperatures = temperatures  # (features + 1,) by how many are known: divide logits, multiply the spread
+
+    @property
+    def networks(self) -> Sequence[NetworkLike]:
+        """The network."""
+        return (self.network,)
 
     @property
     def dense(self) -> Network:
@@ -115,14 +150,16 @@ class NetPredictor:
         return arrays if self.temperatures is None else arrays | {"temperatures": self.temperatures}
 
     @classmethod
-    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetPredictor:
+    def build(
+        cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
+    ) -> Self:
         """The predictor that `config` and `arrays` came from."""
         rest = dict(arrays)
         prior, log_variance = rest.pop("prior"), None
         if "log_variance" in rest:
             log_variance = LogVariance(rest.pop("log_variance"), rest.pop("log_variance_limits"))
         temperatures = rest.pop("temperatures", None)
-        network, classes = build_network(config, rest), config["classes"]
+        network, classes = build_network(config, rest, factory), config["classes"]
         if prior.shape != (network.n_outputs,) or classes is not (len(prior) > 1):
             raise ValueError(f"the predictor has {network.n_outputs} outputs and a prior of {prior.shape}")
         if log_variance is not None:

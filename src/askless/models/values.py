@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from askless.core.state import State
-from askless.models.network import NetworkLike
-from askless.models.networked import build_network, softmax, with_blank
+from askless.models.network import NetworkFactory, NetworkLike
+from askless.models.networked import Networked, build_network, softmax, with_blank
 
 __all__ = ["NetValue"]
 
 PREDICTOR = "predictor_"  # in front of the names of its arrays
 
 
-class NetValue:
+class NetValue(Networked):
     """Values from a network: the expected drop of the loss if a feature were known as well.
 
     With classes that is the conditional mutual information in nats. It cannot exceed the entropy of the present
@@ -50,6 +51,11 @@ class NetValue:
         share = np.minimum(above, 1.0)
         return share * _entropy(softmax(self.predictor.outputs(state)))
 
+    @property
+    def networks(self) -> Sequence[NetworkLike]:
+        """The value network, and the predictor's for classes."""
+        return (self.network,) if self.predictor is None else (self.network, self.predictor)
+
     def config(self) -> dict[str, Any]:
         """The target's scale, and the networks' own."""
         told = {} if self.predictor is None else self.predictor.config()
@@ -64,16 +70,18 @@ class NetValue:
         return arrays | {PREDICTOR + name: array for name, array in self.predictor.arrays().items()}
 
     @classmethod
-    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetValue:
+    def build(
+        cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
+    ) -> Self:
         """The policy that `config` and `arrays` came from."""
         own = {name: array for name, array in arrays.items() if not name.startswith(PREDICTOR)}
         other = {name.removeprefix(PREDICTOR): array for name, array in arrays.items() if name not in own}
         first = own.pop("first", None)
-        network = build_network(config, own)
+        network = build_network(config, own, factory)
         described = {
             name.removeprefix(PREDICTOR): part for name, part in config.items() if name.startswith(PREDICTOR)
         }
-        predictor = build_network(described, other) if other else None
+        predictor = build_network(described, other, factory) if other else None
         if first is not None and first.shape != (network.n_outputs,):
             raise ValueError(f"there are first values of shape {first.shape} for {network.n_outputs} features")
         if predictor is not None and predictor.n_features != network.n_features:

@@ -3,9 +3,10 @@
 from askless.networks.base import MaskedNetwork, PolicyPredictor, masked_inputs
 from askless.networks.concrete import relaxed_selection
 from askless.networks.convolutional import ConvNetwork, conv_pair, conv_predictor
-from askless.networks.custom import CustomNetwork, TorchNetwork, custom_network
+from askless.networks.custom import CustomNetwork
 from askless.networks.mlp import Hidden, MaskedMLP, UnitDropout, bfloat16_is_fast, linear, mlp_pair
 from askless.networks.noise import GumbelBank, gumbel_noise
+from askless.networks.served import TorchNetwork
 
 __all__ = [
     "ConvNetwork",
@@ -20,7 +21,6 @@ __all__ = [
     "bfloat16_is_fast",
     "conv_pair",
     "conv_predictor",
-    "custom_network",
     "gumbel_noise",
     "linear",
     "masked_inputs",

@@ -32,17 +32,17 @@ class MaskedNetwork(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """(b, outputs) from complete values (b, columns) and the mask (b, features) in [0, 1] of what is known."""
+        """(b, outputs) from complete values (b, columns) and the mask (b, features) of what is known, 0 to 1."""
 
     @torch.no_grad()
     def one_more(self, x: Tensor, mask: Tensor, candidates: Tensor, answered: Tensor) -> Tensor:
-        """(b, m, outputs) if one of the candidates (b, m) were known too; `answered` (b, m) is 0 where it has no value.
+        """(b, m, outputs) if one of the candidates (b, m) were known too.
 
-        `mask` may be (1, features) for all rows.
+        `answered` (b, m) is 0 where a candidate has no value. `mask` may be (1, features) for all rows.
         """
         b, m = candidates.shape
         parts = []
-        for rows in torch.arange(b).split(max(1, STATES_AT_ONCE // m)):
+        for rows in torch.split(torch.arange(b), max(1, STATES_AT_ONCE // m)):
             known = mask.expand(b, -1)[rows]
             new = torch.maximum(known.gather(1, candidates[rows]), answered[rows])
             each = known[:, None, :].repeat(1, m, 1).scatter_(2, candidates[rows][:, :, None], new[:, :, None])
@@ -52,11 +52,12 @@ class MaskedNetwork(nn.Module, ABC):
     @torch.no_grad()
     def evaluate(self, x: Tensor, mask: Tensor) -> Tensor:
         """(b, outputs) without dropout, batch statistics and gradients."""
-        training = self.training
+        if not self.training:
+            return self(x, mask)
         self.eval()
         outputs = self(x, mask)
-        self.train(training)
-        return outputs  # type: ignore[no-any-return]
+        self.train()
+        return outputs
 
     @abstractmethod
     def exported(self) -> NetworkLike:

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-import copy
 from contextlib import nullcontext
+from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from askless.core import Grid, State
+from askless.core import Grid
 from askless.exceptions import ParameterError
-from askless.models import ConvNetwork as FoldedNetwork
-from askless.networks.base import MaskedNetwork, PolicyPredictor
+from askless.networks.base import PolicyPredictor
 from askless.networks.mlp import bfloat16_is_fast
 from askless.networks.residual import SIZES, ClassHead, PatchHead, Trunk
+from askless.networks.served import ServedByTorch
 
-__all__ = ["ConvNetwork", "SharedConv", "chosen_device", "conv_pair", "conv_predictor"]
+__all__ = ["ConvNetwork", "SharedConv", "chosen_device", "conv_network", "conv_pair", "conv_predictor"]
 
 ROWS_AT_ONCE = 128  # evaluated together: their maps stay in the processor's cache
 ROWS_AT_ONCE_ON_GPU = 4096
 
 
+def conv_network(grid: Grid, size: str, n_classes: int | None, *, trunk: Trunk | None = None) -> ConvNetwork:
+    """A network for `n_classes` numbers, or with None one for each patch, on a given trunk or its own."""
+    trunk = Trunk(grid, SIZES[size]) if trunk is None else trunk
+    head = PatchHead(trunk, grid) if n_classes is None else ClassHead(trunk.width, n_classes)
+    return ConvNetwork(grid, size, trunk, head, grid.n_patches if n_classes is None else n_classes)
+
+
 def conv_predictor(grid: Grid, n_outputs: int, size: str, device: str = "cpu") -> ConvNetwork:
     """A convolutional network for predictions."""
-    trunk = Trunk(grid, SIZES[size])
-    return ConvNetwork(grid, trunk, ClassHead(trunk.width, n_outputs), n_outputs).to(chosen_device(device))
+    return conv_network(grid, size, n_outputs).to(chosen_device(device))
 
 
 def conv_pair(grid: Grid, n_outputs: int, size: str, *, shared: bool, device: str = "cpu") -> PolicyPredictor:
     """Convolutional networks for a policy and a predictor."""
     predictor = conv_predictor(grid, n_outputs, size, device)
-    trunk = predictor.trunk if shared else Trunk(grid, SIZES[size])
-    policy = ConvNetwork(grid, trunk, PatchHead(trunk, grid), grid.n_patches).to(chosen_device(device))
+    policy = conv_network(grid, size, None, trunk=predictor.trunk if shared else None).to(chosen_device(device))
     return SharedConv(predictor, policy) if shared else PolicyPredictor(predictor, policy)
 
 
@@ -52,13 +56,13 @@ def chosen_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-class ConvNetwork(MaskedNetwork):
+class ConvNetwork(ServedByTorch):
     """A trunk over masked pixels and the mask, and a head. Inputs may be on another device; outputs return to it."""
 
-    def __init__(self, grid: Grid, trunk: Trunk, head: ClassHead | PatchHead, n_outputs: int) -> None:
+    def __init__(self, grid: Grid, size: str, trunk: Trunk, head: ClassHead | PatchHead, n_outputs: int) -> None:
         column_feature = torch.arange(grid.n_patches).repeat_interleave(grid.patch_columns)
         super().__init__(column_feature, n_outputs)
-        self.grid, self.trunk, self.head = grid, trunk, head
+        self.grid, self.size, self.trunk, self.head = grid, size, trunk, head
 
     @property
     def device(self) -> torch.device:
@@ -79,7 +83,7 @@ class ConvNetwork(MaskedNetwork):
     def evaluate(self, x: Tensor, mask: Tensor) -> Tensor:
         """(b, outputs) by the running statistics of the normalisation, without gradients."""
         rows = ROWS_AT_ONCE if self.device.type == "cpu" else ROWS_AT_ONCE_ON_GPU
-        parts = zip(x.split(rows), mask.split(rows), strict=True)
+        parts = zip(torch.split(x, rows), torch.split(mask, rows), strict=True)
         return torch.cat([super(ConvNetwork, self).evaluate(*part) for part in parts])
 
     def _pixels(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -99,15 +103,11 @@ class ConvNetwork(MaskedNetwork):
             supported = device == "cpu" and self.training and bfloat16_is_fast() and torch.get_num_threads() == 1
         return torch.autocast(device, torch.bfloat16) if supported else nullcontext()
 
-    def exported(self) -> FoldedNetwork:
-        """The numpy network, with a copy of the present weights; the normalisation is folded into them."""
-        kind = "classes" if isinstance(self.head, ClassHead) else "patches"
-        network = copy.deepcopy(self).cpu()
-        return FoldedNetwork(network.trunk.exported(self.grid), kind, network.head.arrays())
-
-    def live(self) -> LiveConv:
-        """The module itself, which is faster than numpy."""
-        return LiveConv(self)
+    def description(self) -> dict[str, Any]:
+        """The grid, the size, and the head with its number of outputs."""
+        head = "classes" if isinstance(self.head, ClassHead) else "patches"
+        parts = {"kind": "convolutional", "size": self.size, "grid": asdict(self.grid)}
+        return parts | {"head": head, "outputs": self.n_outputs}
 
 
 class SharedConv(PolicyPredictor):
@@ -120,33 +120,3 @@ class SharedConv(PolicyPredictor):
         """The policy's scores and the predictor's outputs by one pass through the trunk."""
         scores, outputs = self.policy.heads(x, mask, self.policy.head, self.predictor.head)
         return scores, outputs
-
-
-class LiveConv:
-    """A convolutional network that answers as its exported self would, while it is trained."""
-
-    def __init__(self, network: ConvNetwork) -> None:
-        self.network = network
-
-    def outputs(self, state: State) -> np.ndarray:
-        """(n, outputs)."""
-        x, known = torch.from_numpy(state.x), torch.from_numpy(state.known.astype(state.x.dtype))
-        return self.network.evaluate(x, known).float().cpu().numpy()
-
-    @property
-    def n_features(self) -> int:
-        """How many patches there are."""
-        return self.network.n_features
-
-    @property
-    def n_outputs(self) -> int:
-        """How many outputs there are."""
-        return self.network.n_outputs
-
-    def config(self) -> dict[str, Any]:
-        """That of the exported network."""
-        return self.network.exported().config()
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Those of the exported network."""
-        return self.network.exported().arrays()

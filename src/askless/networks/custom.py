@@ -2,80 +2,62 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from askless.core import State
-from askless.networks.base import MaskedNetwork
+from askless.exceptions import ParameterError
+from askless.models import NetworkFactory
+from askless.networks.served import ServedByTorch
 
-__all__ = ["CustomNetwork", "TorchNetwork", "custom_network"]
+__all__ = ["CustomNetwork"]
 
-ROWS_AT_ONCE = 1 << 12
+TRIED_ROWS = 2
 
 
-class CustomNetwork(MaskedNetwork):
-    """Wraps a module whose `forward(values, mask)` gives (b, outputs)."""
+class CustomNetwork(ServedByTorch):
+    """The module of a user's function, for these columns and features.
 
-    def __init__(self, module: nn.Module, column_feature: Tensor, n_outputs: int) -> None:
+    The module's `forward(values, mask)` takes values (b, columns), 0 where they are unknown, and the mask
+    (b, features) of what is known, and returns (b, outputs). In training the mask has numbers between 0 and 1.
+    """
+
+    def __init__(self, factory: NetworkFactory, column_feature: Tensor, n_outputs: int) -> None:
         super().__init__(column_feature, n_outputs)
-        self.module = module
+        self.register_buffer("column_feature", column_feature)  # a file holds it
+        self.factory = factory
+        self.module = self._tried_out(factory(self.n_columns, self.n_features, n_outputs))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """(b, outputs)."""
         return self.module(x * mask.index_select(1, self.column_feature), mask)
 
-    def exported(self) -> TorchNetwork:
-        """The network for inference, with a copy of the present weights."""
-        return TorchNetwork(copy.deepcopy(self).eval())
+    def description(self) -> dict[str, Any]:
+        """That the module is a user's own."""
+        return {"kind": "custom", "outputs": self.n_outputs}
 
-    def live(self) -> TorchNetwork:
-        """The network itself."""
-        return TorchNetwork(self)
-
-
-def custom_network(
-    factory: Callable[[int, int, int], nn.Module], column_feature: Tensor, n_outputs: int
-) -> CustomNetwork:
-    """The network that a user's factory makes for these columns and features."""
-    n_columns, n_features = len(column_feature), int(column_feature.max()) + 1
-    return CustomNetwork(factory(n_columns, n_features, n_outputs), column_feature, n_outputs)
-
-
-class TorchNetwork:
-    """Runs a torch network on states, for policies and predictors."""
-
-    def __init__(self, network: MaskedNetwork) -> None:
-        self.network = network
-
-    def outputs(self, state: State) -> np.ndarray:
-        """(n, outputs)."""
-        x, known = torch.from_numpy(state.x), torch.from_numpy(state.known.astype(state.x.dtype))
-        parts = [
-            self.network.evaluate(x[start : start + ROWS_AT_ONCE], known[start : start + ROWS_AT_ONCE])
-            for start in range(0, max(len(x), 1), ROWS_AT_ONCE)
-        ]
-        return torch.cat(parts).float().cpu().numpy()
-
-    @property
-    def n_features(self) -> int:
-        """How many features can be known."""
-        return self.network.n_features
-
-    @property
-    def n_outputs(self) -> int:
-        """How many outputs there are."""
-        return self.network.n_outputs
-
-    def config(self) -> dict[str, Any]:
-        """What a file holds beside the weights: that they are of a user's own module."""
-        return {"network": {"kind": "custom", "outputs": self.n_outputs}}
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The weights and buffers by their names in the module."""
-        assert isinstance(self.network, CustomNetwork)
-        return {f"custom.{name}": t.detach().cpu().numpy() for name, t in self.network.module.state_dict().items()}
+    @torch.no_grad()
+    def _tried_out(self, module: Any) -> nn.Module:
+        """The module, if its outputs have the right shape."""
+        if not isinstance(module, nn.Module):
+            raise ParameterError(
+                "wrong_type",
+                f"the function given as `network` must return an nn.Module, not {module!r}",
+                name="network",
+                value=module,
+            )
+        module.eval()
+        found = module(torch.zeros(TRIED_ROWS, self.n_columns), torch.zeros(TRIED_ROWS, self.n_features))
+        module.train()
+        shape, expected = getattr(found, "shape", None), (TRIED_ROWS, self.n_outputs)
+        if shape != expected:
+            raise ParameterError(
+                "wrong_shape",
+                f"for values ({TRIED_ROWS}, {self.n_columns}) and a mask ({TRIED_ROWS}, {self.n_features}) the "
+                f"module of `network` must return a tensor of shape {expected}, not {type(found).__name__} of shape "
+                f"{None if shape is None else tuple(shape)}",
+                name="network",
+                expected=expected,
+            )
+        return module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -25,7 +25,9 @@ DropoutBy = Literal["batch", "row"]
 @cache
 def bfloat16_is_fast() -> bool:
     """Whether this processor multiplies in bfloat16."""
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch do not tell
+    capabilities: dict[str, bool] = getattr(
+        torch.cpu, "get_capabilities", dict
+    )()  # older versions of torch do not tell
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
@@ -54,8 +56,8 @@ class UnitDropout(nn.Module):
         super().__init__()
         self.rate, self.by = rate, by
         kept = max(1, round((1.0 - rate) * width))
-        if kept >= 64:
-            kept -= kept % 8  # matrix products prefer such widths
+        if kept >= 64 and kept % 8 <= (width - kept) // 2:
+            kept -= kept % 8  # matrix products prefer such widths; a small rate stays small
         choices = torch.stack([torch.randperm(width)[:kept] for _ in range(self.CHOICES)])
         self.register_buffer("choices", choices, persistent=False)
 
@@ -75,8 +77,8 @@ class Hidden(nn.Module):
 
     def __init__(self, widths: Sequence[int], rate: float = 0.0, by: DropoutBy = "batch") -> None:
         super().__init__()
-        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(widths))
-        self.dropouts = nn.ModuleList(UnitDropout(b, rate, by) for b in widths[1:])
+        self.layers: Any = nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(widths))
+        self.dropouts: Any = nn.ModuleList(UnitDropout(b, rate, by) for b in widths[1:])
 
     def forward(self, h: Tensor, head: nn.Linear) -> Tensor:
         """(b, outputs) of a head behind the layers, from inputs (b, inputs)."""
@@ -89,11 +91,10 @@ class Hidden(nn.Module):
         return linear(h, *_part(head, None, kept))
 
 
-def _part(layer: nn.Module, units: Tensor | None, inputs: Tensor | None) -> tuple[Tensor, Tensor]:
+def _part(layer: nn.Linear, units: Tensor | None, inputs: Tensor | None) -> tuple[Tensor, Tensor]:
     """The weight and bias of some units of a layer, whose inputs stand for all inputs."""
-    weight, bias = layer.weight, layer.bias
-    assert isinstance(weight, Tensor)
-    assert isinstance(bias, Tensor)
+    weight: Tensor = layer.weight
+    bias: Tensor = layer.bias
     if units is not None:
         weight, bias = weight.index_select(0, units), bias.index_select(0, units)
     if inputs is not None:
@@ -112,7 +113,7 @@ class MaskedMLP(MaskedNetwork):
     def __init__(self, column_feature: Tensor, hidden: Hidden, n_outputs: int) -> None:
         super().__init__(column_feature, n_outputs)
         self.hidden = hidden
-        self.head = nn.Linear(hidden.layers[-1].out_features, n_outputs)  # type: ignore[arg-type]
+        self.head = nn.Linear(hidden.layers[-1].out_features, n_outputs)
         counts = torch.bincount(column_feature)
         place = torch.arange(int(counts.max()))
         valid = place < counts[:, None]  # (features, widest)
@@ -131,7 +132,7 @@ class MaskedMLP(MaskedNetwork):
         The first layer is linear, so that a candidate adds the weights of its columns to the sums of the state.
         """
         b, m = candidates.shape
-        first, *later = [*self.hidden.layers, self.head]
+        first, *later = self._all_layers()
         inputs = masked_inputs(x, mask, self.column_feature) if len(mask) == b else x.new_zeros(1, first.in_features)
         at = self.columns[candidates].view(b, -1)  # (b, m * widest)
         values = x.gather(1, at).view(b, m, -1) * (self.is_column[candidates] * answered[:, :, None])
@@ -144,6 +145,9 @@ class MaskedMLP(MaskedNetwork):
             h = linear(h.relu_(), layer.weight, layer.bias)
         return h.view(b, m, -1)
 
+    def _all_layers(self) -> list[nn.Linear]:
+        return [*list(self.hidden.layers), self.head]
+
     def exported(self) -> Network:
         """The numpy network, with a copy of the present weights."""
         return self._network(lambda tensor: np.array(tensor.detach().numpy(), order="C"))
@@ -153,7 +157,7 @@ class MaskedMLP(MaskedNetwork):
         return self._network(lambda tensor: tensor.detach().numpy())
 
     def _network(self, array: Callable[[Tensor], np.ndarray]) -> Network:
-        first, *later = [*self.hidden.layers, self.head]
+        first, *later = self._all_layers()
         return Network(
             value_weight=array(first.weight[:, : self.n_columns].t()),
             mask_weight=array(first.weight[:, self.n_columns :].t()),

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from askless.core import Grid
-from askless.models.convolutional import Block as FoldedBlock
-from askless.models.convolutional import Convolution, ConvTrunk, padding_of
 
 __all__ = ["SIZES", "ClassHead", "PatchHead", "Size", "Trunk"]
 
@@ -39,28 +36,21 @@ SIZES = {
 
 
 class Normalised(nn.Module):
-    """A convolution without bias and the batch normalisation after it, which a file holds as one convolution.
+    """A convolution without bias and the batch normalisation after it.
 
     Windows that do not overlap need no zeros around the image.
     """
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int) -> None:
         super().__init__()
-        self.kernel, self.stride, self.padding = kernel, stride, padding_of(kernel, stride)
+        self.kernel, self.stride, self.padding = kernel, stride, 0 if kernel == stride else kernel // 2
         self.weight = _normal((outputs, inputs, kernel, kernel), kernel**2 * outputs)
         self.norm = nn.BatchNorm2d(outputs)
 
     def forward(self, h: Tensor) -> Tensor:
         """(b, outputs, height, width), not rectified."""
         h = functional.conv2d(h, self.weight, stride=self.stride, padding=self.padding)
-        return self.norm(h)  # type: ignore[no-any-return]
-
-    def folded(self) -> Convolution:
-        """Both as one, as they are in use."""
-        scale, shift = _scale_and_shift(self.norm)
-        weight = self.weight.detach() * scale[:, None, None, None]  # (outputs, inputs, kernel, kernel)
-        flat = weight.permute(2, 3, 1, 0).reshape(-1, len(weight))
-        return Convolution(_array(flat), _array(shift), self.kernel, self.stride)
+        return self.norm(h)
 
 
 class Block(nn.Module):
@@ -77,11 +67,6 @@ class Block(nn.Module):
         """(b, outputs, height, width)"""
         beside = h if self.shortcut is None else self.shortcut(h)
         return functional.relu_(self.second(functional.relu_(self.first(h))) + beside)
-
-    def folded(self) -> FoldedBlock:
-        """As it is in use."""
-        shortcut = None if self.shortcut is None else self.shortcut.folded()
-        return FoldedBlock(self.first.folded(), self.second.folded(), shortcut)
 
 
 class Trunk(nn.Module):
@@ -101,10 +86,6 @@ class Trunk(nn.Module):
         for block in self.blocks:
             h = block(h)
         return h
-
-    def exported(self, grid: Grid) -> ConvTrunk:
-        """The same trunk for the torch-free runtime, as it is in use."""
-        return ConvTrunk(grid, self.stem.folded(), tuple(block.folded() for block in self.blocks))
 
     def side(self, pixels: int) -> int:
         """The side of the map, from that of the image."""
@@ -133,10 +114,6 @@ class ClassHead(nn.Module):
         """(b, outputs)"""
         mean = h.permute(0, 2, 3, 1).mean(dim=(1, 2))  # so that the gradient's channels come last as the map's do
         return functional.linear(mean, self.weight, self.bias)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The weights as the runtime takes them."""
-        return {"weight": _array(self.weight.t()), "bias": _array(self.bias)}
 
 
 class PatchHead(nn.Module):
@@ -167,29 +144,10 @@ class PatchHead(nn.Module):
             h = h[:, :, self.columns]
         return h.flatten(1)
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The weights as the runtime takes them, with the normalisation folded in."""
-        scale, shift = _scale_and_shift(self.norm)
-        up = self.up.detach() * scale[None, :, None, None]  # (width, hidden, factor, factor)
-        return {
-            "up_weight": _array(up.permute(0, 2, 3, 1).flatten(1)),  # (width, factor * factor * hidden)
-            "up_bias": _array(shift),
-            "weight": _array(self.weight[:, :, 0, 0].t()),
-            "bias": _array(self.bias),
-        }
-
 
 def _nearest(have: int, want: int) -> list[int] | None:
     """The place among `have` that is nearest to each of `want` equal parts; None where they are the same."""
     return None if have == want else [int((i + 0.5) * have / want) for i in range(want)]
-
-
-def _scale_and_shift(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
-    """What a normalisation does to each channel in use."""
-    assert norm.running_mean is not None
-    assert norm.running_var is not None
-    scale = norm.weight.detach() / torch.sqrt(norm.running_var + norm.eps)
-    return scale, norm.bias.detach() - norm.running_mean * scale
 
 
 def _normal(shape: tuple[int, ...], fan: int) -> nn.Parameter:
@@ -201,8 +159,3 @@ def _uniform(shape: tuple[int, ...], inputs: int) -> nn.Parameter:
     """Torch's usual initial values of a linear layer."""
     bound = 1.0 / math.sqrt(inputs)
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
-
-
-def _array(tensor: Tensor) -> np.ndarray:
-    array: np.ndarray = tensor.detach().cpu().contiguous().numpy().copy()
-    return array

@@ -70,7 +70,7 @@ class Views:
         pixels = torch.nn.functional.pad(pixels, (0, 0, 0, 1))  # (b, pixels + 1, channels): the last one is outside
         at = self.sources(view).add_(torch.arange(len(x))[:, None] * pixels.shape[1])
         shown = pixels.view(-1, grid.channels).index_select(0, at.view(-1))
-        return grid.to_columns(shown.view(len(x), grid.height, grid.width, grid.channels))  # type: ignore[no-any-return]
+        return grid.to_columns(shown.view(len(x), grid.height, grid.width, grid.channels))
 
     def sources(self, view: Tensor) -> Tensor:
         """(b, pixels) from which pixel each one comes in the views (b,): its number, or the first beyond for none."""

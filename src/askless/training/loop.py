@@ -28,7 +28,7 @@ class Learner(ABC):
 
     module: Any  # optimised; validation gets it, or a moving average of it
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027
         """Called when the phase starts, but not when it is resumed; what it sets must be in `module` or `tensors`."""
 
     @abstractmethod
@@ -298,11 +298,18 @@ def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: Optimizer, ave
         return {n.removeprefix(prefix): t for n, t in saved.tensors.items() if n.startswith(prefix)}
 
     torch.set_rng_state(saved.tensors["generator"])
-    phase.learner.module.load_state_dict(part("module."))
-    average.module.load_state_dict(part("average."))
-    for name, tensor in phase.learner.tensors().items():
-        tensor.copy_(saved.tensors[f"learner.{name}"])
-    optimizer.load(part("optimizer."))
+    try:
+        phase.learner.module.load_state_dict(part("module."))
+        average.module.load_state_dict(part("average."))
+    except RuntimeError as error:  # a fingerprint does not cover what a user's function makes
+        raise CheckpointError(
+            "other_fit",
+            "the checkpoint belongs to a fit with another network; give another path, or delete it",
+            path=None,
+        ) from error
+    for prefix, tensors in (("learner.", phase.learner.tensors()), ("optimizer.", optimizer.tensors())):
+        for name, tensor in tensors.items():
+            tensor.copy_(saved.tensors[prefix + name])
     notes = saved.notes
     run.epoch, run.lr_scale, run.history = notes["epoch"], notes["lr_scale"], notes["history"]
     run.best = _Best(notes["score"], notes["watched"], notes["stale"], part("best."))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import nn
 
-from askless.models import NetPredictor
+from askless.models import NetPredictor, NetworkFactory
 from askless.networks import (
+    CustomNetwork,
     Hidden,
     MaskedMLP,
     MaskedNetwork,
     PolicyPredictor,
     conv_pair,
     conv_predictor,
-    custom_network,
     mlp_pair,
 )
 from askless.networks.mlp import DropoutBy
@@ -27,12 +25,9 @@ from askless.training.progress import Progress
 from askless.training.subsets import Sampler, SubsetLearner
 from askless.training.threads import fit_threads
 
-__all__ = ["NetSettings", "NetworkFactory", "exported_predictor", "new_policy_predictor", "new_predictor", "train_predictor"]
+__all__ = ["NetSettings", "exported_predictor", "new_policy_predictor", "new_predictor", "train_predictor"]
 
 EPOCHS, STEPS = 30, 1000  # at least
-
-NetworkFactory = Callable[[int, int, int], nn.Module]
-"""`factory(n_columns, n_features, n_outputs)` returns a module whose `forward(values, mask)` gives (b, outputs)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +52,7 @@ def new_predictor(problem: Problem, net: NetSettings) -> MaskedNetwork:
         return MaskedMLP(problem.column_feature, Hidden(widths, net.dropout, net.dropout_by), problem.n_outputs)
     if isinstance(net.network, str):
         return conv_predictor(problem.grid, problem.n_outputs, net.network, problem.device)
-    return custom_network(net.network, problem.column_feature, problem.n_outputs)
+    return CustomNetwork(net.network, problem.column_feature, problem.n_outputs)
 
 
 def new_policy_predictor(problem: Problem, net: NetSettings, *, shared: bool) -> PolicyPredictor:
@@ -70,8 +65,8 @@ def new_policy_predictor(problem: Problem, net: NetSettings, *, shared: bool) ->
     if isinstance(net.network, str):
         return conv_pair(problem.grid, outputs, net.network, shared=shared, device=problem.device)
     return PolicyPredictor(
-        custom_network(net.network, column_feature, outputs),
-        custom_network(net.network, column_feature, len(problem.schema)),
+        CustomNetwork(net.network, column_feature, outputs),
+        CustomNetwork(net.network, column_feature, len(problem.schema)),
     )
 
 
@@ -88,9 +83,7 @@ def train_predictor(
     """A network trained on the sets that `sampler` draws, and the history of its training."""
     with fit_threads(problem.n_threads), seeded(seed):
         module = new_predictor(problem, net)
-        learner = SubsetLearner(
-            module, problem, sampler, batch_size=net.batch_size, seed=seed, augment=net.augment
-        )
+        learner = SubsetLearner(module, problem, sampler, batch_size=net.batch_size, seed=seed, augment=net.augment)
         phase = Phase(
             name=name,
             learner=learner,
@@ -102,8 +95,7 @@ def train_predictor(
 
 
 def exported_predictor(module: MaskedNetwork, problem: Problem, *, live: bool = False) -> NetPredictor:
-    """The fitted predictor with a copy of the weights; a `live` one shares them and cannot be kept.
-    """
+    """The fitted predictor with a copy of the weights; a `live` one shares them and cannot be kept."""
     offset, scale = problem.target_scale
     regression = problem.task == "regression"
     prior = problem.prior_outputs.double()
