@@ -41,7 +41,7 @@ Kind = Literal["dynamic", "static", "control"]
 
 KINDS: dict[Kind, str] = {
     "dynamic": "questions are chosen case by case",
-    "static": "a fixed order, everyone is asked the same questions",
+    "static": "a fixed order, everyone is asked the same questions, unless values are missing",
     "control": "a control for comparisons",
 }
 
