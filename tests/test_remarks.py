@@ -110,6 +110,17 @@ def test_a_column_that_gives_the_target_away():
     assert remarks(frame, noisy, "regression") == []
 
 
+def test_a_column_that_separates_one_class_of_several():
+    frame, _ = clean(1500)
+    y = np.random.default_rng(1).choice(["left", "moved", "stayed"], 1500)
+    frame["refund"] = np.where(y == "stayed", 0.0, np.random.default_rng(2).lognormal(size=1500))
+    (found,) = find_remarks(frame, y, "classification", ())
+    assert (found.code, found.column, found.value) == ("target_leak", "refund", "stayed")
+    frame["refund"] += np.where(np.random.default_rng(3).random(1500) < 0.1, 1.0, 0.0)  # no longer perfect
+    assert remarks(frame, y) == []
+    assert remarks(frame[:900], y[:900]) == []
+
+
 def test_a_code_in_the_target_of_a_regression():
     frame, _ = clean()
     y = np.where(np.arange(200) % 40 == 0, -999.0, np.random.default_rng(0).normal(size=200))

@@ -301,11 +301,11 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         - "explanation": a sentence that says what was kept and why.
         - "losses": the validation loss of each method that was tried, by name.
         - "seconds": the training time of each method, by name.
-        - "training_rows": how many encoded training rows, with labels, the model and its file hold.
+        - "stored_rows": how many encoded training rows, with labels, the model and its file hold.
         """
         check_is_fitted(self, "model_")
         reference = self.model_.reference
-        return self.model_.summary | {"training_rows": 0 if reference is None else len(reference.y)}
+        return self.model_.summary | {"stored_rows": 0 if reference is None else len(reference.y)}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

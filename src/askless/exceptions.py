@@ -80,6 +80,7 @@ CODES = {
     "too_large": "The file or the request is too large.",
     "other_fit": "The checkpoint belongs to another fit.",
     "download_failed": "A data set could not be downloaded.",
+    "system_error": "The operating system refused an operation, such as reading a file or opening a port.",
     "cluster_failed": "A cluster or a group of processes did not work together.",
     # the HTTP API
     "bad_request": "The request cannot be read.",
@@ -121,6 +122,7 @@ CODES = {
     "constant_column": "A column has one value only.",
     "duplicate_column": "A column is a copy of another one.",
     "duplicate_rows": "Many rows are copies of other rows.",
+    "rare_class": "A class has very few rows.",
     "missing_code": "A number such as -999 may stand for a missing value.",
     "target_leak": "One column predicts the target almost perfectly.",
     "other_capitals": "A category has other capitals than in training.",

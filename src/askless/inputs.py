@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -90,7 +90,26 @@ def table_again(estimator: Any, X: Any) -> Any:
         )
     if hasattr(estimator, "model_"):  # a fit with validation images has not learned the scale yet
         warn_of_scale(estimator.model_.encoder, X)
+        X = _without_words(X, estimator.model_.missing_words)
     return X
+
+
+def _without_words(X: Any, words: Sequence[str]) -> Any:
+    """A pandas frame in which the model's own words for missing values, such as -999, are missing."""
+    import narwhals as nw
+
+    if not words or not nw.dependencies.is_pandas_dataframe(X):
+        return X
+    numbers = [number for word in words if (number := _as_number(word)) is not None]
+    flags = X.select_dtypes("bool").columns  # True would equal 1
+    return X.mask(X.isin([*words, *numbers]) & ~X.columns.isin(flags))
+
+
+def _as_number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
 
 
 def _refuse_one_image(X: np.ndarray, shape: tuple[int, ...] | None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from askless.encoding import read_table
 from askless.encoding.cells import is_missing, plain, shown
@@ -30,6 +31,8 @@ LEAK_VALUES, LEAK_ROWS = (
 )  # a column leaks a class with at most so many values, with so many rows each on average
 LEAK_ERROR = 0.01  # of the error of always predicting the most frequent class
 LEAK_R2 = 0.9999  # of a regression
+SEPARATION = 0.999  # AUROC of a column for one class against the rest
+SEPARATION_ROWS, SEPARATION_CASES = 1000, 30  # at least: all rows, and those of the class and of the rest
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,12 @@ def find_remarks(table: Any, y: np.ndarray, task: str, groups: Collection[Collec
         if _leaks_class(column, target) if task == "classification" else _leaks_number(column, y):
             message = f"column {column.name!r} alone predicts the target; drop it if it is known only afterwards"
             yield Remark("target_leak", message, column.name, rows=len(y))
+        elif task == "classification" and (label := _separated_class(column, target)) is not None:
+            message = (
+                f"column {column.name!r} alone separates the class {shown(plain(label))} from the rest; "
+                "drop it if it is known only afterwards"
+            )
+            yield Remark("target_leak", message, column.name, value=plain(label), rows=len(y))
 
 
 def _some_rows(table: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -215,6 +224,24 @@ def _leaks_class(column: _Coded, target: _Coded) -> bool:
     table = table.reshape(distinct, classes)
     wrong, usually_wrong = n - int(table.max(axis=1).sum()), n - int(table.sum(axis=0).max())
     return usually_wrong > 0 and wrong <= LEAK_ERROR * usually_wrong
+
+
+def _separated_class(column: _Coded, target: _Coded) -> Any:
+    """A class that the numbers of a column rank before or after all others, but for very few rows; None if none."""
+    numbers = column.numbers
+    known = column.codes >= 0
+    if numbers is None or len(numbers) < 2 or np.count_nonzero(known) < SEPARATION_ROWS:
+        return None
+    ranks = rankdata(numbers)[column.codes[known]]  # of the distinct values, so that ties share a rank
+    ranks, classes = rankdata(ranks), target.codes[known]
+    for place, label in enumerate(target.values):
+        own = classes == place
+        count, others = np.count_nonzero(own), np.count_nonzero(~own)
+        if min(count, others) >= SEPARATION_CASES:
+            auroc = (ranks[own].sum() - count * (count + 1) / 2) / (count * others)
+            if max(auroc, 1.0 - auroc) >= SEPARATION:
+                return label
+    return None
 
 
 def _leaks_number(column: _Coded, y: np.ndarray) -> bool:

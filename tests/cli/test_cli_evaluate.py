@@ -128,3 +128,11 @@ def test_files_are_written_though_nobody_reads_on(table, model, tmp_path):
     subprocess.run(command, stdout=reader.stdin, timeout=120, check=False)
     reader.stdin.close()
     assert json.loads(numbers.read_text())["rows"] == 160
+
+
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_an_output_is_none_of_the_inputs(table, model, option):
+    before = {path: path.read_bytes() for path in (table, model)}
+    for path in before:
+        refused("conflicting_settings", "evaluate", model, table, "--target", "ill", option, path, option=option)
+        assert path.read_bytes() == before[path]

@@ -91,7 +91,7 @@ def test_interrupts_and_bugs(monkeypatch, capsys, tmp_path):
     assert raising(KeyboardInterrupt()) == 130
     assert capsys.readouterr().err == "askless: stopped\n"
     assert raising(FileNotFoundError(2, "No such file or directory", "x.csv")) == 2
-    assert capsys.readouterr().err == "askless: x.csv: no such file or directory\n"
+    assert capsys.readouterr().err == "askless: x.csv: no such file or directory [file_not_found]\n"
     assert raising(ValueError("two\nlines")) == 2
     assert capsys.readouterr().err == "askless: two lines\n"
     assert raising(TableError("bad_cell", "two\nlines", row=3)) == 2

@@ -395,7 +395,7 @@ def test_the_summary_says_which_method_was_kept_also_after_load(messy, tmp_path)
     model = DynamicClassifier(2, auto, reference_rows=40).fit(X, y)
     losses = model.summary_["losses"]
     assert model.summary_["method"] == min(losses, key=losses.get)
-    assert model.summary_["training_rows"] == 40
+    assert model.summary_["stored_rows"] == 40
     model.save(tmp_path / "m.askless")
     again = load(tmp_path / "m.askless")
     assert again.summary_ == model.summary_
@@ -408,7 +408,7 @@ def test_the_summary_of_one_method(messy, quick):
     with pytest.raises(NotFittedError):
         _ = DynamicClassifier(2, quick).summary_
     summary = DynamicClassifier(2, quick).fit(X, y).summary_
-    assert (summary["method"], summary["training_rows"]) == ("greedy", 0)
+    assert (summary["method"], summary["stored_rows"]) == ("greedy", 0)
     assert "why" not in summary
 
 

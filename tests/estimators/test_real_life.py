@@ -171,7 +171,7 @@ def test_by_default_no_training_rows_are_stored(tmp_path):
     model = DynamicClassifier(3, method=Greedy(**QUICK)).fit(X, y)
     model.save(tmp_path / "m.askless")
     assert model.model_.reference is None
-    assert load(tmp_path / "m.askless").summary_["training_rows"] == 0
+    assert load(tmp_path / "m.askless").summary_["stored_rows"] == 0
     with pytest.raises(ValueError, match=r"stored rows|reference_rows"):
         load(tmp_path / "m.askless").rollout(X, batch=2)
     with raises(ParameterError, "out_of_range", name="batch", value=0):
@@ -256,3 +256,16 @@ def test_a_function_cannot_be_saved(tmp_path):
 def test_budgets_that_are_one_number(model):
     with raises(ParameterError, "wrong_type", name="budgets", value=3):
         model.curve(*table(50), budgets=3)
+
+
+def test_words_for_missing_values_of_the_command_line_count_in_python_too(tmp_path):
+    X, y = table(300)
+    X = X.assign(flag=np.arange(300) % 2 == 0)
+    model = DynamicClassifier(3, method=Greedy(**QUICK)).fit(X, y)
+    model.model_ = replace(model.model_, settings=model.model_.settings | {"na": ["-999", "1", "n. b."]})
+    model.save(tmp_path / "m.askless")
+    again = load(tmp_path / "m.askless")
+    coded = X.assign(age=X["age"].where(np.arange(300) % 3 > 0, -999))
+    gaps = X.assign(age=X["age"].where(np.arange(300) % 3 > 0))
+    np.testing.assert_array_equal(again.predict_proba(coded), model.predict_proba(gaps))
+    assert not np.array_equal(again.predict_proba(coded), again.predict_proba(X))

@@ -42,7 +42,13 @@ def guarded(run: Callable[[], int]) -> int:
     except AsklessError as error:
         complain(error.message, error.code)
         return BAD_INPUT
-    except (ValueError, OSError) as error:
+    except FileNotFoundError as error:
+        complain(_one_line(error), "file_not_found")
+        return BAD_INPUT
+    except OSError as error:
+        complain(_one_line(error), "system_error")
+        return BAD_INPUT
+    except ValueError as error:
         complain(_one_line(error))
         return BAD_INPUT
 

@@ -60,8 +60,8 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Ask every row, score the predictions, and print and write the results."""
-    plot = None if args.plot is None else _check_picture(args.plot)
-    numbers = None if args.json is None else check_writable(args.json, "--json")
+    plot = None if args.plot is None else _check_picture(args.plot, (args.model, args.data))
+    numbers = None if args.json is None else check_writable(args.json, "--json", (args.model, args.data))
     from askless.cli.scores import (
         absent_classes,
         choose_metric,
@@ -124,8 +124,8 @@ def _read(args: argparse.Namespace, model: FittedModel) -> tuple[pd.DataFrame, n
     return X, class_codes(y, model.classes, args.data, rows), rows
 
 
-def _check_picture(name: str) -> Path:
-    path = check_writable(name, "--plot")
+def _check_picture(name: str, inputs: tuple[str, str]) -> Path:
+    path = check_writable(name, "--plot", inputs)
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         message = f"--plot: {path} must end in .png, .svg or .pdf"
         raise UsageError("wrong_file", message, option="--plot", path=str(path))

@@ -76,7 +76,8 @@ def _distributed() -> Any:
         if error.name != "distributed":
             raise
         raise ModuleNotFoundError(
-            "a Dask cluster needs the package `distributed`: pip install 'dask[dataframe]' distributed", name=error.name
+            "a Dask cluster needs the package `distributed`: pip install 'dask[dataframe]' distributed",
+            name=error.name,
         ) from None
 
 

@@ -180,13 +180,15 @@ def _explanation(best: str, losses: dict[str, float], methods: dict[str, Method]
     static = methods[best].kind != "dynamic"
     others = {name: loss for name, loss in losses.items() if (methods[name].kind != "dynamic") != static}
     kept = (
-        "a fixed order: everyone is asked the same questions" if static else f"{best}: questions chosen case by case"
+        "a fixed order: everyone is asked the same questions, unless values are missing"
+        if static
+        else f"{best}: questions chosen case by case"
     )
     if not others:
         beside = {name: loss for name, loss in losses.items() if name != best}
         compared = "".join(f"; {name} was no better ({loss:.4f})" for name, loss in beside.items())
         return f"kept {kept}; validation loss {losses[best]:.4f}{compared}"
     other = min(others.values())
-    if static:
-        return f"kept {kept}; choosing case by case was no better ({other:.4f} against {losses[best]:.4f})"
-    return f"kept {kept}; a fixed order was no better ({other:.4f} against {losses[best]:.4f})"
+    alternative = "choosing case by case" if static else "a fixed order"
+    compared = f"validation loss {other:.4f} against {losses[best]:.4f}, lower is better"
+    return f"kept {kept}; {alternative} was no better ({compared})"

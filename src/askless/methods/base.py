@@ -44,7 +44,7 @@ OWN_NETWORK = "custom"  # in JSON, in place of the function that makes a network
 
 KINDS: dict[Kind, str] = {
     "dynamic": "questions are chosen case by case",
-    "static": "a fixed order, everyone is asked the same questions",
+    "static": "a fixed order, everyone is asked the same questions, unless values are missing",
     "control": "a control for comparisons",
 }
 
