@@ -1,6 +1,6 @@
 """How much code a fit runs: files and functions of askless that a greedy fit on Spam passes through.
 
-    python benchmarks/trace.py          (ASKLESS_DATA names the folder with the data sets)
+python benchmarks/trace.py          (ASKLESS_DATA names the folder with the data sets)
 """
 
 import sys
