@@ -355,7 +355,7 @@ def test_parquet_without_pyarrow(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with raises(TableError, "not_supported") as caught:
         ParquetTable(path)
-    assert "pip install 'askless[parquet]'" in str(caught.value)
+    assert "pip install pyarrow" in str(caught.value)
 
 
 # Scratch

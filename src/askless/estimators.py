@@ -300,7 +300,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         - "kind": "dynamic", "static" or "control".
         - "explanation": a sentence that says what was kept and why.
         - "losses": the validation loss of each method that was tried, by name.
-        - "seconds": the training time of each method, by name.
+        - "seconds": the training time of each method, by name; not after `load`.
         - "stored_rows": how many encoded training rows, with labels, the model and its file hold.
         """
         check_is_fitted(self, "model_")

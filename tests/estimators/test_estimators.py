@@ -398,7 +398,8 @@ def test_the_summary_says_which_method_was_kept_also_after_load(messy, tmp_path)
     assert model.summary_["stored_rows"] == 40
     model.save(tmp_path / "m.askless")
     again = load(tmp_path / "m.askless")
-    assert again.summary_ == model.summary_
+    # times are not stored: the same seed gives the same bytes
+    assert again.summary_ == {name: value for name, value in model.summary_.items() if name != "seconds"}
     assert again.history_ == []
     assert repr(again).startswith("DynamicClassifier(max_features=2,")
 
