@@ -1,6 +1,7 @@
 """Files of every format version load and predict what they did when they were written."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from askless.exceptions import ModelFileError
 from askless.methods import Value
 from askless.methods.greedy import GreedyRecipe
 from askless.models import NetValue
-from askless.persistence import FORMAT_VERSION
+from askless.persistence import FORMAT_VERSION, read_model
 from tests.coded import raises
 from tests.model_files import forged, opened
 
@@ -77,3 +78,13 @@ def test_a_squashed_policy_of_version_1_is_refused(tmp_path):
     path.write_bytes(forged(content, lambda manifest: manifest["policy"]["config"].update(squashed=True)))
     with raises(ModelFileError, "unreadable_file", path=str(path)):
         load(path)
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_an_image_network_needs_torch(version, monkeypatch):
+    path = FOLDER / f"version_{version}" / "image_greedy.askless"
+    for name in [name for name in sys.modules if name.startswith("askless.networks")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with raises(ModelFileError, "missing_package", name="torch", path=str(path)):
+        read_model(path)

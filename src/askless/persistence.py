@@ -145,6 +145,13 @@ def read_model(path: str | os.PathLike[str], network: NetworkFactory | None = No
         model = _read(content, network)
     except ModelFileError as error:
         raise ModelFileError(error.code, f"{path}: {error}", **{**error.fields, "path": str(path)}) from error
+    except ModuleNotFoundError as error:
+        raise ModelFileError(
+            "missing_package",
+            f"{path} holds an image network or a network of your own, which needs {error.name}; install it",
+            name=error.name,
+            path=str(path),
+        ) from error
     except Exception as error:  # whatever went wrong, the content is the reason
         raise ModelFileError(
             "unreadable_file",
