@@ -60,7 +60,7 @@ def test_every_method(name):
     assert all(sorted(result) == sorted(names) for result in results.values())
 
 
-@pytest.mark.parametrize("options", [{"shared": True, "first": "learned"}, {"schedule": "staged", "stages": 2}])
+@pytest.mark.parametrize("options", [{"shared": True, "first": "learned"}, {"schedule": "staged"}])
 def test_variants_of_the_greedy_method(options):
     check_method(quick(Greedy).set_params(**options))
 

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
 from askless.core import Asker, Cases, Precedence, Progress, Schema, cost_model, rollout
 from askless.core.batches import choose_batch
-from askless.core.choice import ceiling_of, decide
+from askless.core.choice import decide
 from askless.core.costs import Depends, PerFeature
 from askless.core.reference import Reference
 from askless.core.stopping import Certified, MaxCost, MaxFeatures
@@ -58,8 +57,7 @@ def test_the_second_member_is_the_best_on_average():
     reference = stored(problem)
     state = problem.state(problem.empty())
     asker = Asker(problem.greedy, problem, problem.schema, reference=reference)
-    ceiling = ceiling_of(~state.asked, state.x)
-    progress = Progress(state, np.zeros(1, int), np.zeros(1), problem.predict(state), asker, ceiling)
+    progress = Progress(state, np.zeros(1, int), np.zeros(1), problem.predict(state), asker)
     members, fired = choose_batch(progress, (), 2)
     first = int(problem.cmi(problem.empty())[0].argmax())
     chances = problem.answer_probabilities(problem.empty(), first)[0]
@@ -90,9 +88,7 @@ def test_a_batch_of_one_is_the_ordinary_way():
     t = rollout(problem.greedy, problem, problem.cases(values), problem.schema, stopping=MaxFeatures(2), costs=costs)
     state = problem.state(problem.partial(values, t.selected(2)))
     asker = Asker(problem.greedy, problem, problem.schema, costs, reference=stored(problem))
-    progress = Progress(
-        state, t.n_asked, t.cost[:, -1], problem.predict(state), asker, ceiling_of(~state.asked, state.x)
-    )
+    progress = Progress(state, t.n_asked, t.cost[:, -1], problem.predict(state), asker)
     rules = (MaxFeatures(3), MaxCost(7))
     members, fired = choose_batch(progress, rules, 1)
     pick, ends = decide(progress, rules)
@@ -190,13 +186,6 @@ def test_predictions_and_costs_follow_the_members_one_by_one():
             exact = problem.posterior(problem.partial(values[i : i + 1], asked))[0]
             np.testing.assert_allclose(t.predictions[i, k], exact, atol=1e-12)
             assert t.cost[i, k] == min(k, len(path))
-
-
-def test_batches_are_for_numpy():
-    problem = noisy_tests()
-    cases = Cases(torch.zeros((3, 6)), torch.ones((3, 6), dtype=torch.bool))
-    with raises(ParameterError, "not_supported", name="batch", value=2):
-        rollout(problem.greedy, problem, cases, problem.schema, batch=2, reference=stored(problem))
 
 
 def test_without_stored_rows():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askless.core import Asker, Cases, MaxFeatures, Progress, Schema, State, rollout
-from askless.core.choice import ceiling_of, narrowed
+from askless.core.choice import narrowed
 from askless.core.costs import PerFeature
 from askless.core.reference import Reference
 from askless.core.stopping import (
@@ -16,6 +16,7 @@ from askless.core.stopping import (
     DecisionStable,
     InformationPerCost,
     MaxCost,
+    Rule,
     Spread,
     as_rules,
     check_rules,
@@ -52,7 +53,7 @@ def progress_of(outputs, *, count=0, spent=0.0, prices=(1.0, 2.0, 3.0), sd=None,
     predictor = Fixed(outputs, sd)
     asker = Asker(Ranking([3.0, 2.0, 1.0]), predictor, NAMES, PerFeature(np.array(prices)))
     full = np.full(n, count), np.full(n, float(spent))
-    return Progress(state, *full, predictor.outputs, asker, ceiling_of(~asked, state.x))
+    return Progress(state, *full, predictor.outputs, asker)
 
 
 def test_confidence_and_spread():
@@ -157,6 +158,20 @@ def test_a_rule_for_the_other_task():
     check_rules([Spread(2), MaxCost(3)], "regression", stored=False, informative=False)
 
 
+def test_a_rule_may_treat_each_case_otherwise():
+    class Patience(Rule):
+        """Stops each case after a number of questions of its own."""
+
+        reason = "out of patience"
+
+        def stops(self, progress):
+            return progress.count >= np.arange(50) % 3
+
+    cases = Cases(np.ones((50, 3), dtype=np.float32), np.ones((50, 3), dtype=bool))
+    t = rollout(Ranking([3.0, 2.0, 1.0]), Fixed([[0.5, 0.5]] * 50), cases, NAMES, stopping=Patience())
+    np.testing.assert_array_equal(t.n_asked, np.arange(50) % 3)
+
+
 # The decision
 
 
@@ -177,7 +192,7 @@ def test_decision_stable_against_arithmetic():
     def stops(chance, asked):
         asked = np.array([asked], dtype=bool)
         state = State(np.zeros((1, 3), dtype=np.float32), asked, asked)
-        progress = Progress(state, np.zeros(1), np.zeros(1), ByB().predict(state), asker, ceiling_of(~asked, state.x))
+        progress = Progress(state, np.zeros(1), np.zeros(1), ByB().predict(state), asker)
         return bool(DecisionStable(chance, draws=16).stops(progress)[0])
 
     share = 0.75 * 2 / 4 + 0.25 * 3 / 4  # of the answers to b that turn the decision
@@ -198,7 +213,7 @@ def test_decision_stable_looks_at_some_cases_at_a_time(monkeypatch):
     asker = Asker(Ranking([3.0, 2.0, 1.0]), ByB(), NAMES, reference=stored)
     asked = rng.random((30, 3)) < 0.4
     state = State(np.where(asked, rng.random((30, 3)), 0).astype(np.float32), asked, asked)
-    progress = Progress(state, np.zeros(30), np.zeros(30), ByB().predict(state), asker, ceiling_of(~asked, state.x))
+    progress = Progress(state, np.zeros(30), np.zeros(30), ByB().predict(state), asker)
     whole = DecisionStable(0.4).stops(progress)
     assert 0 < whole.sum() < 30
     monkeypatch.setattr("askless.core.stopping.decision.CASES_AT_ONCE", 7)

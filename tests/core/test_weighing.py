@@ -1,9 +1,7 @@
 """How prices weigh on the choice."""
 
-import array_api_strict
 import numpy as np
 import pytest
-import torch
 
 from askless.core import Cases, rollout, weigh
 from askless.core.costs import PerFeature
@@ -36,10 +34,9 @@ def asked(policy, prices, *rules, **how):
     return [i for i in t.order[0].tolist() if i >= 0], t.cost[0, -1], t.stop_reason[0]
 
 
-@pytest.mark.parametrize("make", [np.asarray, torch.asarray, array_api_strict.asarray])
-def test_information_for_the_money(make):
-    scores = weigh(make([[0.4, 0.3, 0.0]]), make([[2.0, 1.0, 0.5]]), make([[True, True, True]]))
-    np.testing.assert_allclose(np.asarray(scores), [[0.2, 0.3, -0.5]], rtol=1e-6)
+def test_information_for_the_money():
+    scores = weigh(np.array([[0.4, 0.3, 0.0]]), np.array([[2.0, 1.0, 0.5]]), np.ones((1, 3), dtype=bool))
+    np.testing.assert_allclose(scores, [[0.2, 0.3, -0.5]], rtol=1e-6)
 
 
 def test_the_best_ratio_first_and_the_worthless_last():

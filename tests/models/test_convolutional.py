@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from askless.nn import conv_pair
 
 from askless.core import Grid
 from askless.models import ConvNetwork, NetPolicy
 from askless.models.convolutional import Convolution
+from askless.networks import conv_pair
 
 GRID = Grid(height=8, width=8, channels=1, patch_size=4)
 
@@ -45,8 +45,10 @@ def test_windows_that_do_not_overlap_have_no_zeros_around(height, width):
 @pytest.fixture
 def parts():
     """A policy's configuration and arrays."""
-    module = conv_pair(GRID, 2, "conv_tiny", shared=True, generator=torch.Generator().manual_seed(0))
-    policy = NetPolicy(module.policy.network())
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        module = conv_pair(GRID, 2, "conv_tiny", shared=True)
+    policy = NetPolicy(module.policy.exported())
     return policy.config(), policy.arrays()
 
 

@@ -106,6 +106,7 @@ def weigh(information: np.ndarray, prices: np.ndarray, allowed: np.ndarray, nois
 
 def pick_best(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """(n,) the allowed feature with the highest score; -1 where none is allowed. NaN counts as the lowest score."""
-    numbers = np.fmax(scores, np.finfo(np.float32).min)  # NaN and minus infinity become the lowest number
+    lowest = np.finfo(np.result_type(scores, np.float32)).min
+    numbers = np.fmax(scores, lowest)  # NaN and minus infinity become the lowest number
     pick = np.where(allowed, numbers, -np.inf).argmax(axis=1)
     return np.where(allowed.any(axis=1), pick, -1)
