@@ -10,7 +10,7 @@ import pytest
 
 from askless import DynamicClassifier
 from askless.checks import example_table
-from askless.core import MaxFeatures
+from askless.core import MaxFeatures, Predictor
 from askless.encoding import TableEncoder
 from askless.exceptions import InterviewError, ParameterError, UnseenWarning
 from askless.methods import Greedy
@@ -118,7 +118,7 @@ def test_parts_that_fit(model):
     assert model.checked() is model
 
 
-class NotANumber:
+class NotANumber(Predictor):
     def predict(self, state):
         return np.full((len(state), 3), np.nan)
 
@@ -137,6 +137,8 @@ class NotANumber:
         {"max_features": 2.0},
         {"policy": Ranking([1.0, 2.0])},
         {"predictor": NotANumber()},
+        {"policy": object()},
+        {"predictor": Ranking([1.0] * 5)},
         {"stopping": ("soon",)},
         {"settings": None},
         {"summary": []},

@@ -309,12 +309,6 @@ def _described(module: Any, part: Any) -> dict[str, Any]:
             f"{name} cannot be saved: a model file holds only classes that {module.__name__} exports",
             name=name,
         )
-    if not hasattr(part, "config"):
-        raise ParameterError(
-            "cannot_save",
-            f"{name} cannot be saved: a model file holds no functions; pass it to rollout and interview instead",
-            name=name,
-        )
     return {"name": name, "config": part.config()}
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from askless.core import Feature, Part, Schema
+from askless.core import Feature, Part, Policy, Predictor, Schema, StoppingRule
 
 
 def schema_of(widths, prices=None):
@@ -17,7 +17,7 @@ def schema_of(widths, prices=None):
     return Schema(tuple(features))
 
 
-class Linear:
+class Linear(Policy, Predictor):
     """Scores that are linear in the values and in the mask; NaN and infinities where `special` says so."""
 
     def __init__(self, rng, schema):
@@ -48,21 +48,29 @@ class Linear:
         return [sum(value * self.outputs[column, j] for column, value in enumerate(x)) for j in range(2)]
 
 
-class Spent:
+class Spent(StoppingRule):
     """Stop once a sum is spent."""
 
     def __init__(self, limit):
-        self.limit, self.reason = limit, f"spent {limit}"
+        self.limit = limit
+
+    @property
+    def reason(self):
+        return f"spent {self.limit}"
 
     def stops(self, progress):
         return progress.spent >= self.limit
 
 
-class Sure:
+class Sure(StoppingRule):
     """Stop once the first output is large enough."""
 
     def __init__(self, limit):
-        self.limit, self.reason = limit, f"output of {limit}"
+        self.limit = limit
+
+    @property
+    def reason(self):
+        return f"output of {self.limit}"
 
     def stops(self, progress):
         return progress.prediction[:, 0] >= self.limit

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askless.core import Asker, Cases, Precedence, Progress, Schema, cost_model, rollout
+from askless.core import Cases, Context, Policy, Precedence, Predictor, Progress, Schema, cost_model, rollout
 from askless.core.batches import choose_batch
 from askless.core.choice import decide
 from askless.core.costs import Depends, PerFeature
@@ -56,8 +56,10 @@ def test_the_second_member_is_the_best_on_average():
     problem = twin_sensors()
     reference = stored(problem)
     state = problem.state(problem.empty())
-    asker = Asker(problem.greedy, problem, problem.schema, reference=reference)
-    progress = Progress(state, np.zeros(1, int), np.zeros(1), problem.predict(state), asker)
+    context = Context(problem.greedy, problem, problem.schema, reference=reference)
+    progress = Progress(
+        state=state, count=np.zeros(1, int), spent=np.zeros(1), prediction=problem.predict(state), context=context
+    )
     members, fired = choose_batch(progress, (), 2)
     first = int(problem.cmi(problem.empty())[0].argmax())
     chances = problem.answer_probabilities(problem.empty(), first)[0]
@@ -87,8 +89,10 @@ def test_a_batch_of_one_is_the_ordinary_way():
     costs = PerFeature(np.arange(1.0, 7.0))
     t = rollout(problem.greedy, problem, problem.cases(values), problem.schema, stopping=MaxFeatures(2), costs=costs)
     state = problem.state(problem.partial(values, t.selected(2)))
-    asker = Asker(problem.greedy, problem, problem.schema, costs, reference=stored(problem))
-    progress = Progress(state, t.n_asked, t.cost[:, -1], problem.predict(state), asker)
+    context = Context(problem.greedy, problem, problem.schema, costs=costs, reference=stored(problem))
+    progress = Progress(
+        state=state, count=t.n_asked, spent=t.cost[:, -1], prediction=problem.predict(state), context=context
+    )
     rules = (MaxFeatures(3), MaxCost(7))
     members, fired = choose_batch(progress, rules, 1)
     pick, ends = decide(progress, rules)
@@ -99,7 +103,7 @@ def test_a_batch_of_one_is_the_ordinary_way():
     assert len(set(pick.tolist())) > 1
 
 
-class Scored:
+class Scored(Policy):
     """A policy of fixed scores without a unit."""
 
     def __init__(self, *scores):
@@ -109,7 +113,7 @@ class Scored:
         return np.tile(self.scores, (len(state), 1))
 
 
-class Moved:
+class Moved(Predictor):
     """The probability that moves by so much with every answer that is known."""
 
     def __init__(self, *by):

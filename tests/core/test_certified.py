@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askless.core import Progress, State
+from askless.core import Context, Progress, Schema, State
 from askless.core.stopping import Certified, rule_from_json, rule_to_json
 from askless.core.stopping.certified import binomial_tail, certified_on
 from askless.exceptions import ParameterError
 from tests.coded import raises
+from tests.core.linear import Linear
 
 
 def test_binomial_tail_by_hand():
@@ -101,7 +102,15 @@ def progress_of(predictions, count=1):
     n = len(predictions)
     nothing = np.zeros((n, 2), dtype=bool)
     state = State(np.zeros((n, 2)), nothing, nothing)
-    return Progress(state, np.full(n, count), np.zeros(n), np.array(predictions))
+    schema = Schema.of_numbers(["a", "b"])
+    linear = Linear(np.random.default_rng(0), schema)
+    return Progress(
+        state=state,
+        count=np.full(n, count),
+        spent=np.zeros(n),
+        prediction=np.array(predictions),
+        context=Context(linear, linear, schema),
+    )
 
 
 def test_stops_where_sure_enough_and_not_too_late():

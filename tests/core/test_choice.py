@@ -4,17 +4,22 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.core import Asker, Progress, Schema, State, decide
+from askless.core import Context, Policy, Predictor, Progress, Schema, State, decide
 
 SCORES = st.sampled_from([np.nan, np.inf, -np.inf, 0.0, 1.0, -1.0, 3e38, -3.4028234663852886e38, 2.5])
 
 
-class Given:
+class Given(Policy):
     def __init__(self, scores):
         self.scores = np.array(scores, dtype=np.float32)
 
     def score(self, state):
         return self.scores
+
+
+class Zero(Predictor):
+    def predict(self, state):
+        return np.zeros((len(state), 1))
 
 
 def slowly(scores, allowed):
@@ -29,8 +34,14 @@ def decided(scores, allowed, postponed=()):
     n, features = allowed.shape
     nothing = np.zeros((n, features), dtype=bool)
     state = State(np.zeros((n, features), dtype=np.float32), nothing, nothing)
-    asker = Asker(Given(scores), None, Schema.of_numbers([str(i) for i in range(features)]))
-    progress = Progress(state, np.zeros(n), np.zeros(n), np.zeros((n, 1)), asker, allowed)
+    progress = Progress(
+        state=state,
+        count=np.zeros(n),
+        spent=np.zeros(n),
+        prediction=np.zeros((n, 1)),
+        context=Context(Given(scores), Zero(), Schema.of_numbers([str(i) for i in range(features)])),
+        allowed=allowed,
+    )
     return decide(progress, (), postponed)[0].tolist()
 
 

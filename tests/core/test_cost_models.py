@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askless.core import Cases, State, cost_model, rollout
+from askless.core import Cases, Predictor, State, cost_model, rollout
 from askless.core.costs import Depends, Panels, PerFeature, Uniform, split_costs
 from askless.exceptions import ParameterError
 from askless.models import Ranking
@@ -14,7 +14,7 @@ SCHEMA = schema_of([1, 2, 1, 1], prices=[1.0, 5.0, 4.0, 3.0])
 BLOOD = Panels({"f1": 5.0, "f2": 4.0, "f3": 3.0}, {"blood": {"f1": 2.0, "f2": 1.5}})
 
 
-class Zero:
+class Zero(Predictor):
     def predict(self, state):
         return np.zeros((len(state), 1))
 

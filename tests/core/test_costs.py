@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askless.core import Cases, PerFeature, State, Uniform, cost_model, rollout
+from askless.core import Cases, CostModel, PerFeature, State, Uniform, cost_model, rollout
 from askless.exceptions import ParameterError
 from tests.coded import raises
 from tests.core.linear import Linear, schema_of
@@ -42,7 +42,7 @@ def test_a_price_for_nothing():
         cost_model({"g1": 1}, SCHEMA)
 
 
-class Rising:
+class Rising(CostModel):
     """A price list of one's own: each question costs one more than the one before."""
 
     def prices(self, state):
@@ -56,3 +56,12 @@ def test_a_cost_model_of_ones_own():
     t = rollout(linear, linear, cases, SCHEMA, costs=Rising())
     assert t.cost.tolist() == [[0.0, 1.0, 3.0, 6.0]]
     assert t.order[0, 0] == np.argmax(linear.constant)
+
+
+def test_defaults_of_a_cost_model():
+    rising = Rising()
+    assert (rising.fixed, rising.equal, rising.by_name) == (False, False, None)
+    assert rising.bound(SCHEMA) is rising
+    assert cost_model(rising, SCHEMA) is rising
+    with raises(ParameterError, "cannot_save", name="Rising"):
+        rising.config()

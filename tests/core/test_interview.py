@@ -4,7 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from askless.core import Asker, Feature, Interview, MaxFeatures, Part, PerFeature, Schema, Uniform
+from askless.core import (
+    Context,
+    Feature,
+    Interview,
+    MaxFeatures,
+    Part,
+    PerFeature,
+    Predictor,
+    Schema,
+    TruthPolicy,
+    Uniform,
+)
+from askless.core.interview import Event, last_said
 from askless.encoding import TableEncoder
 from askless.exceptions import InterviewError, ParameterError, TruthError
 from askless.models import Ranking
@@ -24,7 +36,7 @@ ENCODER = TableEncoder.fit(TABLE, groups={"pressure": ["sbp", "dbp"]}, costs={"p
 SCHEMA = ENCODER.schema  # age, pressure, sex, smokes
 
 
-class Count:
+class Count(Predictor):
     """Predicts how many features are known, and the sum of what is."""
 
     def predict(self, state):
@@ -35,8 +47,8 @@ def interview(scores=(4.0, 3.0, 2.0, 1.0), **how):
     """By default the questions come in the table's order."""
     how = {"costs": PerFeature(SCHEMA.prices), "stopping": None, **how}
     describe = lambda output, state: {"known": output[0, 0], "sum": output[0, 1]}  # noqa: E731
-    asker = Asker(Ranking(scores), Count(), SCHEMA, how.pop("costs"))
-    return Interview(asker, ENCODER, describe=describe, **how)
+    context = Context(Ranking(scores), Count(), SCHEMA, costs=how.pop("costs"))
+    return Interview(context, ENCODER, describe=describe, **how)
 
 
 def snapshot(talk):
@@ -346,12 +358,7 @@ def test_the_history_is_not_rewritten():
     assert [event.action for event in talk.history] == ["unknown"]
 
 
-class Oracle:
-    needs_truth = True
-
-    def score(self, state):
-        return np.zeros(state.asked.shape)
-
+class Oracle(TruthPolicy):
     def score_with_truth(self, state, truth):
         return truth
 
@@ -360,7 +367,7 @@ def test_a_policy_that_needs_the_truth_is_refused():
     schema = Schema((Feature("a", (Part("a", "number"),), 0, 1),))
     how = {"stopping": None, "describe": lambda output, state: {}}
     with raises(TruthError, "needs_truth", name="Oracle"):
-        Interview(Asker(Oracle(), Count(), schema), ENCODER, **how)
+        Interview(Context(Oracle(), Count(), schema), ENCODER, **how)
 
 
 def test_nan_scores_count_as_the_lowest():
@@ -422,3 +429,21 @@ def test_a_copy_goes_its_own_way():
     other.record({"sex": "f"})
     assert snapshot(talk) == before
     assert other.cost == 0.5
+
+
+HISTORY = [
+    Event("later", "pressure", None, 0.0),
+    Event("answer", "age", 51, 1.0),
+    Event("answer", "pressure", {"systolic": 150}, 5.0),
+    Event("tell", "pressure", {"systolic": 150, "diastolic": 95}, 0.0),
+    Event("unknown", "sex", None, 1.0),
+    Event("later", "pressure", None, 0.0),
+]
+
+
+def test_what_was_said_last():
+    assert last_said(HISTORY, "pressure") == {"systolic": 150, "diastolic": 95}
+    assert last_said(HISTORY, "age") == 51
+    assert last_said(HISTORY, "sex") is None
+    assert last_said(HISTORY, "weight") is None
+    assert last_said([], "age") is None

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from askless.core import Asker, Interview, Precedence
+from askless.core import Context, Interview, Policy, Precedence, Predictor
 from askless.core.costs import Panels, PerFeature
 from askless.core.reference import Reference
 from askless.core.stopping import Confidence, MaxCost, MaxFeatures
@@ -32,16 +32,16 @@ def stored(n=2000):
 
 
 def interview(costs=None, stopping=None, precedence=None, **how):
-    asker = Asker(
+    context = Context(
         PROBLEM.greedy,
         PROBLEM,
         PROBLEM.schema,
-        PerFeature(np.ones(6)) if costs is None else costs.bound(PROBLEM.schema),
-        Precedence.of(precedence, PROBLEM.schema),
-        stored(),
+        costs=PerFeature(np.ones(6)) if costs is None else costs.bound(PROBLEM.schema),
+        precedence=Precedence.of(precedence, PROBLEM.schema),
+        reference=stored(),
     )
     describe = lambda output, state: dict(enumerate(output[0].tolist()))  # noqa: E731
-    return Interview(asker, Codec(), stopping=stopping, describe=describe, **how)
+    return Interview(context, Codec(), stopping=stopping, describe=describe, **how)
 
 
 def all_the_way(talk, answer=0):
@@ -200,9 +200,9 @@ def test_a_batch_when_only_what_was_postponed_can_be_paid():
 def test_a_batch_of_what_repeats_the_known_is_the_question_itself():
     rows = np.repeat(np.random.default_rng(0).integers(0, 2, size=(200, 1)), 6, axis=1).astype(np.float32)
     reference = Reference(rows, np.ones((200, 6), dtype=bool), rows[:, 0].astype(int))
-    asker = Asker(PROBLEM.greedy, PROBLEM, PROBLEM.schema, reference=reference)
+    context = Context(PROBLEM.greedy, PROBLEM, PROBLEM.schema, reference=reference)
     describe = lambda output, state: dict(enumerate(output[0].tolist()))  # noqa: E731
-    talk = Interview(asker, Codec(), stopping=None, describe=describe, known={"a": 1})
+    talk = Interview(context, Codec(), stopping=None, describe=describe, known={"a": 1})
     assert talk.batch(3) == (talk.question,)
     answered = 0
     while not talk.done:
@@ -227,14 +227,14 @@ def test_a_bad_value_in_a_batch_records_nothing():
     table = pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]})
     encoder = TableEncoder.fit(table)
 
-    class Flat:
+    class Flat(Policy, Predictor):
         def score(self, state):
             return np.zeros(state.asked.shape)
 
         def predict(self, state):
             return np.zeros((len(state), 1))
 
-    talk = Interview(Asker(Flat(), Flat(), encoder.schema), encoder, stopping=None, describe=lambda o, s: {})
+    talk = Interview(Context(Flat(), Flat(), encoder.schema), encoder, stopping=None, describe=lambda o, s: {})
     with pytest.raises(InterviewError):
         talk.answers({"x": 1.0, "y": "much"})
     assert talk.history == ()
@@ -242,7 +242,7 @@ def test_a_bad_value_in_a_batch_records_nothing():
 
 def test_a_fixed_order_says_so():
     """Its scores are places in an order; they do not say how much a question tells now."""
-    asker = Asker(StaticOrder(np.arange(6.0)), PROBLEM, PROBLEM.schema)
-    fixed = Interview(asker, Codec(), stopping=None, describe=lambda output, state: {})
+    context = Context(StaticOrder(np.arange(6.0)), PROBLEM, PROBLEM.schema)
+    fixed = Interview(context, Codec(), stopping=None, describe=lambda output, state: {})
     assert (interview().fixed_order, fixed.fixed_order) == (False, True)
     assert [candidate.name for candidate in fixed.candidates] == list("fedcba")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askless.core import Cases, Precedence, Schema, rollout
+from askless.core import Cases, Precedence, Predictor, Schema, rollout
 from askless.exceptions import ParameterError
 from askless.models import Ranking
 from tests.coded import raises
@@ -11,7 +11,7 @@ from tests.coded import raises
 SCHEMA = Schema.of_numbers(["a", "b", "c", "d"])
 
 
-class Zero:
+class Zero(Predictor):
     def predict(self, state):
         return np.zeros((len(state), 1))
 

@@ -48,14 +48,14 @@ def test_numbers_are_drawn_near_the_prediction():
     assert reference.draw(np.array([[5.0]]), None, 64).shape == (1, 64)
 
 
-def test_what_is_told():
+def test_what_is_answered():
     reference = stored([0, 1, 0])
     asked = np.array([[True, False]])
     state = State(np.array([[7.0, 0, 0]], dtype=np.float32), asked, asked)
-    told = reference.told(state, np.array([[1, 2]]), np.array([[True, True]]), SCHEMA)
-    assert told.x.tolist() == [[7, 4, 5], [7, 0, 0]]  # what is known stays; the last row has no second feature
-    assert told.asked.tolist() == [[True, True]] * 2
-    assert told.known.tolist() == [[True, True], [True, False]]
+    answered = reference.answered(state, np.array([[1, 2]]), np.array([[True, True]]), SCHEMA)
+    assert answered.x.tolist() == [[7, 4, 5], [7, 0, 0]]  # what is known stays; the last row has no second feature
+    assert answered.asked.tolist() == [[True, True]] * 2
+    assert answered.known.tolist() == [[True, True], [True, False]]
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,9 @@ def test_copies():
     columns = [a, -3 * a + 1, kind, 1 - kind, a + noise, np.zeros(300), 1 - kind, kind]
     x = np.column_stack(columns).astype(np.float32)
     reference = Reference(x, np.ones((300, 6), dtype=bool), kind)
-    known = np.eye(6, dtype=bool)
-    again = [np.flatnonzero(row).tolist() for row in reference.repeats(known, schema)]
+    again = [np.flatnonzero(row).tolist() for row in reference.copies(schema)]
     # other units, categories in another order; not what is only like it, nor what is the same in all rows
     assert again == [[1], [0], [5], [], [], [2]]
-    assert reference.repeats(np.array([[True, False, True, False, False, False]]), schema)[0].tolist() == [
-        False, True, False, False, False, True
-    ]  # fmt: skip
 
 
 def test_gaps_make_no_copies():
@@ -106,5 +102,5 @@ def test_gaps_make_no_copies():
     present[rng.random(300) < 0.3, 3] = False
     columns = [5 + rng.normal(size=300), 5 + rng.normal(size=300), a, 2 * a + 7]
     x = np.where(present, np.column_stack(columns), 0.0).astype(np.float32)
-    again = Reference(x, present, np.zeros(300)).repeats(np.eye(4, dtype=bool), schema)
+    again = Reference(x, present, np.zeros(300)).copies(schema)
     assert [np.flatnonzero(row).tolist() for row in again] == [[], [], [3], [2]]

@@ -5,15 +5,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.core import Cases, MaxFeatures, PerFeature, Schema, TruthPolicy, askable, rollout
-from askless.exceptions import TruthError
+from askless.core import (
+    Cases,
+    CostModel,
+    MaxFeatures,
+    PerFeature,
+    Policy,
+    Predictor,
+    Schema,
+    State,
+    TruthPolicy,
+    askable,
+    rollout,
+)
+from askless.exceptions import ParameterError, TruthError
 from askless.models import RandomOrder
 from tests.coded import raises
 from tests.core.linear import Linear, Spent, Sure, schema_of, slow_rollout
 
 
-
-class Fixed:
+class Fixed(Policy):
     """The same scores for every case."""
 
     def __init__(self, scores):
@@ -23,7 +34,7 @@ class Fixed:
         return np.broadcast_to(self.scores, state.asked.shape)
 
 
-class Total:
+class Total(Predictor):
     def predict(self, state):
         return state.x.sum(axis=1, keepdims=True)
 
@@ -181,10 +192,8 @@ def test_askable():
     assert askable(present, "answer", available).tolist() == [[True, True, False]]
 
 
-class Oracle:
+class Oracle(TruthPolicy):
     """Asks for the largest value first, because it sees them all."""
-
-    needs_truth = True
 
     def score_with_truth(self, state, truth):
         return truth
@@ -198,7 +207,6 @@ def test_a_policy_that_needs_the_truth_is_refused():
 
 def test_experiments_may_allow_the_truth():
     cases, schema = numbers(2, 3)
-    assert isinstance(Oracle(), TruthPolicy)
     t = rollout(Oracle(), Total(), cases, schema, stopping=MaxFeatures(2), allow_truth=True)
     assert t.order.tolist() == [[2, 1]] * 2
 
@@ -207,3 +215,44 @@ def test_other_policies_do_not_see_the_truth_even_if_it_is_allowed():
     cases, schema = numbers(1, 3)
     t = rollout(Fixed([3, 2, 1]), Total(), cases, schema, allow_truth=True)
     assert t.order.tolist() == [[0, 1, 2]]
+
+
+class Underived:
+    """Has every method, and no base class."""
+
+    def score(self, state):
+        return np.zeros(state.asked.shape)
+
+    def predict(self, state):
+        return np.zeros((len(state), 1))
+
+    def prices(self, state):
+        return np.ones(state.asked.shape)
+
+
+@pytest.mark.parametrize("name", ["policy", "predictor", "costs"])
+def test_parts_derive_from_their_base_classes(name):
+    cases, schema = numbers(2, 3)
+    parts = {"policy": Fixed([3, 2, 1]), "predictor": Total(), "costs": None}
+    wrong = Underived()
+    with raises(ParameterError, "wrong_type", name=name, value=wrong):
+        rollout(cases=cases, schema=schema, **parts | {name: wrong})
+
+
+@pytest.mark.parametrize(("base", "misspelt"), [(Policy, "scores"), (Predictor, "predicts"), (CostModel, "price")])
+def test_a_misspelt_method_cannot_be_made(base, misspelt):
+    kind = type("Mine", (base,), {misspelt: lambda self, state: None})
+    with pytest.raises(TypeError, match="abstract method"):
+        kind()
+
+
+def test_defaults_of_the_base_classes():
+    policy, predictor = Fixed([3, 2, 1]), Total()
+    flags = (policy.informative, policy.fixed_order, policy.stochastic, policy.needs_truth)
+    assert (*flags, policy.noise) == (False, False, False, False, 0.0)
+    cases, schema = numbers(2, 3)
+    state = State.empty(2, schema)
+    assert predictor.spread(state) is None
+    np.testing.assert_array_equal(policy.score_with_truth(state, cases.x), policy.score(state))
+    with raises(TruthError, "needs_truth", name="Oracle"):
+        Oracle().score(state)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from askless.core import Asker, Cases, MaxFeatures, Progress, Schema, State, rollout
+from askless.core import Cases, Context, MaxFeatures, Predictor, Progress, Schema, State, rollout
 from askless.core.choice import narrowed
 from askless.core.costs import PerFeature
 from askless.core.reference import Reference
@@ -16,8 +16,8 @@ from askless.core.stopping import (
     DecisionStable,
     InformationPerCost,
     MaxCost,
-    Rule,
     Spread,
+    StoppingRule,
     as_rules,
     check_rules,
     list_rules,
@@ -33,7 +33,7 @@ from tests.core.linear import Spent
 NAMES = Schema.of_numbers(["a", "b", "c"])
 
 
-class Fixed:
+class Fixed(Predictor):
     """Predicts what it was told to."""
 
     def __init__(self, outputs, sd=None):
@@ -51,9 +51,14 @@ def progress_of(outputs, *, count=0, spent=0.0, prices=(1.0, 2.0, 3.0), sd=None,
     asked = np.zeros((n, 3), dtype=bool) if asked is None else np.array(asked)
     state = State(np.zeros((n, 3), dtype=np.float32), asked, asked)
     predictor = Fixed(outputs, sd)
-    asker = Asker(Ranking([3.0, 2.0, 1.0]), predictor, NAMES, PerFeature(np.array(prices)))
-    full = np.full(n, count), np.full(n, float(spent))
-    return Progress(state, *full, predictor.outputs, asker)
+    context = Context(Ranking([3.0, 2.0, 1.0]), predictor, NAMES, costs=PerFeature(np.array(prices)))
+    return Progress(
+        state=state,
+        count=np.full(n, count),
+        spent=np.full(n, float(spent)),
+        prediction=predictor.outputs,
+        context=context,
+    )
 
 
 def test_confidence_and_spread():
@@ -134,7 +139,7 @@ def test_a_rule_of_ones_own_combines():
 
 
 def test_every_case_says_why_it_stopped():
-    class Certain:
+    class Certain(Predictor):
         def predict(self, state):
             p = 0.5 + 0.45 * state.x[:, 0]  # the first feature settles half of the cases
             return np.column_stack([p, 1 - p])
@@ -159,7 +164,7 @@ def test_a_rule_for_the_other_task():
 
 
 def test_a_rule_may_treat_each_case_otherwise():
-    class Patience(Rule):
+    class Patience(StoppingRule):
         """Stops each case after a number of questions of its own."""
 
         reason = "out of patience"
@@ -178,7 +183,7 @@ def test_a_rule_may_treat_each_case_otherwise():
 def test_decision_stable_against_arithmetic():
     """Two of four stored rows of the likelier class have b = 1, which turns the decision."""
 
-    class ByB:
+    class ByB(Predictor):
         def predict(self, state):
             p = np.where(state.known[:, 1] & (state.x[:, 1] > 0.5), 0.2, 0.75)
             return np.column_stack([p, 1 - p])
@@ -187,12 +192,14 @@ def test_decision_stable_against_arithmetic():
     x[[0, 1], 1] = 1.0  # two of the four rows of class 0
     x[[4, 5, 6], 1] = 1.0  # three of the four rows of class 1
     stored = Reference(x, np.ones((8, 3), dtype=bool), np.repeat([0, 1], 4))
-    asker = Asker(Ranking([3.0, 2.0, 1.0]), ByB(), NAMES, reference=stored)
+    context = Context(Ranking([3.0, 2.0, 1.0]), ByB(), NAMES, reference=stored)
 
     def stops(chance, asked):
         asked = np.array([asked], dtype=bool)
         state = State(np.zeros((1, 3), dtype=np.float32), asked, asked)
-        progress = Progress(state, np.zeros(1), np.zeros(1), ByB().predict(state), asker)
+        progress = Progress(
+            state=state, count=np.zeros(1), spent=np.zeros(1), prediction=ByB().predict(state), context=context
+        )
         return bool(DecisionStable(chance, draws=16).stops(progress)[0])
 
     share = 0.75 * 2 / 4 + 0.25 * 3 / 4  # of the answers to b that turn the decision
@@ -203,20 +210,22 @@ def test_decision_stable_against_arithmetic():
 
 
 def test_decision_stable_looks_at_some_cases_at_a_time(monkeypatch):
-    class ByB:
+    class ByB(Predictor):
         def predict(self, state):
             p = np.where(state.known[:, 1] & (state.x[:, 1] > 0.5), 0.2, 0.55 + 0.4 * state.x[:, 0])
             return np.column_stack([p, 1 - p])
 
     rng = np.random.default_rng(0)
     stored = Reference(rng.random((40, 3)).astype(np.float32), np.ones((40, 3), dtype=bool), np.repeat([0, 1], 20))
-    asker = Asker(Ranking([3.0, 2.0, 1.0]), ByB(), NAMES, reference=stored)
+    context = Context(Ranking([3.0, 2.0, 1.0]), ByB(), NAMES, reference=stored)
     asked = rng.random((30, 3)) < 0.4
     state = State(np.where(asked, rng.random((30, 3)), 0).astype(np.float32), asked, asked)
-    progress = Progress(state, np.zeros(30), np.zeros(30), ByB().predict(state), asker)
+    progress = Progress(
+        state=state, count=np.zeros(30), spent=np.zeros(30), prediction=ByB().predict(state), context=context
+    )
     whole = DecisionStable(0.4).stops(progress)
     assert 0 < whole.sum() < 30
-    monkeypatch.setattr("askless.core.stopping.decision.CASES_AT_ONCE", 7)
+    monkeypatch.setattr("askless.core.stopping.rules.CASES_AT_ONCE", 7)
     np.testing.assert_array_equal(DecisionStable(0.4).stops(progress), whole)
 
 
@@ -225,7 +234,7 @@ def test_decision_stable_needs_rows_and_a_tolerance():
         DecisionStable().stops(progress_of([[0.5, 0.5]]))
     progress = progress_of([[1.0]])
     stored = Reference(np.zeros((2, 3), dtype=np.float32), np.ones((2, 3), dtype=bool), np.array([0.0, 1.0]))
-    object.__setattr__(progress.asker, "reference", stored)
+    object.__setattr__(progress.context, "reference", stored)
     with raises(ParameterError, "required", name="tolerance"):
         DecisionStable().stops(progress)
 
@@ -280,14 +289,14 @@ def test_bad_short_forms(data, code, fields):
         stopping_from_json(data)
 
 
-@pytest.mark.parametrize("name", ["Rule", "StoppingRule", "Progress", "as_rules", "NOTHING_LEFT", "os", None, 3])
+@pytest.mark.parametrize("name", ["StoppingRule", "_Combined", "Progress", "as_rules", "NOTHING_LEFT", "os", None, 3])
 def test_only_rules_are_made_from_files(name):
     with raises(ParameterError, "unknown_name", name=name):
         rule_from_json({"name": name, "config": {}})
 
 
-class Mine:
-    """A rule of a user's own, without a base class, that answers for all cases at once."""
+class Mine(StoppingRule):
+    """A rule of a user's own that answers for all cases at once."""
 
     reason = "enough"
 
@@ -304,3 +313,26 @@ def test_a_rule_of_ones_own_combines_from_both_sides():
     mine = Mine()
     assert as_rules(mine | MaxFeatures(2)) == (mine, MaxFeatures(2))
     assert (mine & MaxFeatures(2)).rules == (mine, MaxFeatures(2))
+
+
+def test_a_rule_without_the_base_class_is_refused():
+    class Underived:
+        reason = "enough"
+
+        def stops(self, progress):
+            return progress.count >= 2
+
+    for use in (as_rules, lambda rule: as_rules([rule]), lambda rule: MaxFeatures(2) & rule):
+        with raises(ParameterError, "wrong_type", name="stopping"):
+            use(Underived())
+
+
+def test_defaults_of_a_rule():
+    mine = Mine()
+    assert (mine.task, mine.promises, mine.rules, mine.otherwise) == (None, False, (), None)
+    assert mine.closes(progress_of([[0.5, 0.5]])) is None
+    check_rules([mine, mine & MaxFeatures(2)], "regression", stored=False, informative=False)
+    with raises(ParameterError, "cannot_save", name="Mine"):
+        rule_to_json(mine)
+    with pytest.raises(TypeError, match="abstract method"):
+        type("Misspelt", (StoppingRule,), {"reason": "enough", "stop": mine.stops})()

@@ -108,12 +108,10 @@ def test_schemas_are_values():
     np.testing.assert_array_equal(copy.column_feature, schema.column_feature)
 
 
-def test_a_question_is_made_once_for_each_price():
+def test_a_question_has_the_price_that_is_given():
     schema = Schema.of_numbers(["a", "b"])
     cheap = schema.question(1, 2.0)
     assert (cheap.name, cheap.kind, cheap.choices, cheap.cost) == ("b", "number", None, 2.0)
     assert cheap.parts == schema.features[1].parts
-    assert schema.question(1, 2.0) is cheap
     assert schema.question(1, 3.0).cost == 3.0
     assert schema.question(1, 2.0) == cheap
-    assert schema == Schema.of_numbers(["a", "b"])

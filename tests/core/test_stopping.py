@@ -3,19 +3,27 @@
 import numpy as np
 import pytest
 
-from askless.core import NOTHING_LEFT, Asker, MaxFeatures, Progress, Schema, State
+from askless.core import NOTHING_LEFT, Context, MaxFeatures, Progress, Schema, State
 from askless.core.choice import narrowed
 from askless.core.stopping import as_rules, stop_reason
 from askless.exceptions import ParameterError
 from tests.coded import raises
-from tests.core.linear import Spent
+from tests.core.linear import Linear, Spent
+
+SCHEMA = Schema.of_numbers(["a"])
 
 
 def progress_of(counts, spent):
     mask, empty = np.zeros((len(counts), 1), dtype=bool), np.zeros((len(counts), 1))
-    asker = Asker(None, None, Schema.of_numbers(["a"]))
+    linear = Linear(np.random.default_rng(0), SCHEMA)
     state = State(empty, mask, mask)
-    return Progress(state, np.array(counts), np.array(spent), empty, asker)
+    return Progress(
+        state=state,
+        count=np.array(counts),
+        spent=np.array(spent),
+        prediction=empty,
+        context=Context(linear, linear, SCHEMA),
+    )
 
 
 def test_the_first_rule_that_fires():

@@ -1,9 +1,8 @@
 """How prices weigh on the choice."""
 
 import numpy as np
-import pytest
 
-from askless.core import Cases, rollout, weigh
+from askless.core import Cases, Policy, Predictor, rollout, weigh
 from askless.core.costs import PerFeature
 from askless.core.stopping import InformationPerCost, MaxCost, MaxFeatures
 from askless.exceptions import ParameterError
@@ -13,7 +12,7 @@ from tests.core.linear import schema_of
 SCHEMA = schema_of([1, 1, 1, 1])
 
 
-class Given:
+class Given(Policy, Predictor):
     """Fixed information, whatever is known."""
 
     informative = True

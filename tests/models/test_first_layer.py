@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.core import Asker, Cases, Interview, MaxFeatures, State, rollout
+from askless.core import Cases, Context, Interview, MaxFeatures, Policy, Predictor, State, rollout
 from askless.models import NetPolicy, NetPredictor, Network
 from askless.models.network import FirstLayer
 from askless.models.spread import LogVariance
@@ -162,7 +162,7 @@ def without_cache(model):
     return again
 
 
-class Checked:
+class Checked(Policy, Predictor):
     """A policy or a predictor that compares each result with that of plain products."""
 
     def __init__(self, model):
@@ -253,7 +253,7 @@ def test_an_interview_gives_what_plain_products_give(seed, widths, classes, firs
     blocked = ["f0"] if len(widths) > 2 else []
     describe = lambda output, state: dict(enumerate(output[0].tolist()))  # noqa: E731
     how = {"stopping": MaxFeatures(5), "describe": describe, "unavailable": blocked}
-    talk = Interview(Asker(policy, predictor, schema), Columns(), **how)
+    talk = Interview(Context(policy, predictor, schema), Columns(), **how)
     seen = []
     for event in events:
         values = lambda name: rng.normal(size=widths[schema.index(name)]).astype(np.float32)  # noqa: E731
@@ -282,7 +282,7 @@ def test_an_interview_gives_what_a_rollout_of_its_case_gives():
     x = rng.normal(size=(1, 24)).astype(np.float32)
     t = rollout(policy, predictor, Cases(x, np.ones((1, 12), dtype=bool)), schema)
     how = {"stopping": None, "describe": lambda output, state: {"all": output[0].tolist()}}
-    talk = Interview(Asker(policy, predictor, schema), Columns(), **how)
+    talk = Interview(Context(policy, predictor, schema), Columns(), **how)
     for i, feature in enumerate(t.order[0]):
         assert talk.question.name == f"f{feature}"
         talk.answer(x[0, 2 * feature : 2 * feature + 2])
@@ -301,7 +301,7 @@ def test_answers_recorded_together(count, unknown):
         for i in rng.permutation(12)[:count]
     }
     how = {"stopping": None, "describe": lambda output, state: {"all": output[0].tolist()}}
-    talk = Interview(Asker(Checked(policy), Checked(predictor), schema), Columns(), **how)
+    talk = Interview(Context(Checked(policy), Checked(predictor), schema), Columns(), **how)
     slowly = talk.copy()
     talk.record(answers)
     for name, value in answers.items():

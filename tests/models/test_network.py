@@ -12,7 +12,6 @@ from askless.models.networked import softmax
 from askless.models.spread import LogVariance
 
 
-
 def network(rng, columns=3, features=2, hidden=(5, 4), outputs=2):
     normal = lambda *shape: rng.normal(size=shape).astype(np.float32)  # noqa: E731
     widths = [*hidden, outputs]

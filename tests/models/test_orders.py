@@ -7,7 +7,6 @@ from askless.core import State
 from askless.models import RandomOrder, Ranking
 
 
-
 def state_of(n, features=3):
     mask = np.zeros((n, features), dtype=bool)
     return State(np.ones((n, features)), mask, mask)

@@ -107,13 +107,13 @@ def tells_of_money(
     from askless.core.costs import Uniform
 
     rules = model.stopping if stopping is None else stopping
-    return not isinstance(model.asker(costs).costs, Uniform) or any(map(_limits_money, rules))
+    return not isinstance(model.context(costs).costs, Uniform) or any(map(_limits_money, rules))
 
 
 def _limits_money(rule: StoppingRule) -> bool:
     from askless.core.stopping import MaxCost
 
-    return isinstance(rule, MaxCost) or any(map(_limits_money, getattr(rule, "rules", ())))
+    return isinstance(rule, MaxCost) or any(map(_limits_money, rule.rules))
 
 
 def score_table(scores: Scores, *, money: bool) -> Table:

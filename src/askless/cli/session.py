@@ -219,7 +219,7 @@ def _assigned(assignment: str, schema: Schema) -> tuple[Feature, Part, str]:
 
 def _answered(talk: Interview, feature: Feature) -> Mapping[str, Any]:
     """What is known of a group so far."""
-    from askless.core.events import last_said
+    from askless.core.interview import last_said
 
     value = last_said(talk.history, feature.name)
     return value if isinstance(value, Mapping) else {}

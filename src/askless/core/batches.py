@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from askless.core.choice import narrowed, pick_best, ranked_scores, weighed
-from askless.core.progress import Asker, Progress
+from askless.core.policy import Predictor
+from askless.core.progress import Context, Progress
 from askless.core.reference import Reference
 from askless.core.state import State
 from askless.core.stopping import StoppingRule
-from askless.core.stopping.base import makes_promise
 from askless.exceptions import ParameterError
 
 __all__ = ["Member", "choose_batch"]
@@ -23,7 +23,7 @@ Member = tuple[np.ndarray, np.ndarray]
 WORLDS = 32  # imagined rows of answers for each case
 CASES_AT_ONCE = 256  # so that their worlds stay in memory
 LEADING = 16  # candidates that are tried in every world
-REPEATS = 0.1  # who moves predictions by less than this share of the most that a candidate does, repeats the others
+REDUNDANT_BELOW = 0.1  # of the strongest candidate's effect on the prediction
 
 
 def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -> tuple[list[Member], np.ndarray]:
@@ -34,7 +34,7 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
     batch; a member costs what it costs after those before it are ordered, whatever their answers will be; what
     waits for another feature waits for its answer.
     """
-    if any(makes_promise(rule) for rule in rules):
+    if any(rule.promises for rule in rules):
         raise ParameterError(
             "not_supported",
             "a certified rule is for questions one at a time; it cannot be used with batches",
@@ -42,28 +42,23 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
         )
     allowed, fired = narrowed(progress, rules)
     allowed = allowed.copy()  # members are taken out below
-    reference, schema = progress.who.reference, progress.who.schema
+    context, reference = progress.context, progress.context.reference
     if reference is None:
         raise ParameterError(
             "not_supported",
             "batches are chosen with answers from stored rows, and this model has none; see `reference_rows`",
             name="batch",
         )
-    allowed &= ~reference.repeats(progress.state.known, schema)
+    allowed &= ~_repeated(context, progress.state.known)
     members: list[Member] = []
     state, count, spent = progress.state, progress.count, progress.spent
     chosen = np.zeros(state.asked.shape, dtype=bool)
     while len(members) < size:
-        planned = replace(
-            progress,
-            state=State(state.x, state.asked | chosen, state.known),
-            count=count,
-            spent=spent,
-            allowed=allowed.copy(),
-            computed={},
+        planned = progress.changed(
+            state=State(state.x, state.asked | chosen, state.known), count=count, spent=spent, allowed=allowed.copy()
         )
         if members:
-            inside, _ = narrowed(replace(planned, asker=replace(progress.who, precedence=None)), rules)
+            inside, _ = narrowed(planned.changed(context=replace(context, precedence=None)), rules)
             ended = members[-1][0] < 0  # a case that has no next one has none after it
             inside &= ~ended[:, None]
         else:
@@ -78,58 +73,66 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
         price = planned.price_of(pick)
         count, spent = count + asks, spent + price
         chosen[np.flatnonzero(asks), pick[asks]] = True
-        allowed &= ~(chosen | reference.repeats(chosen, schema))
+        allowed &= ~(chosen | _repeated(context, chosen))
         members.append((pick, price))
     return members, fired
+
+
+def _repeated(context: Context, known: np.ndarray) -> np.ndarray:
+    """(n, features) bool: what says nothing new beside what is `known` (n, features), as far as the rows tell."""
+    repeated: np.ndarray = known.astype(np.float32) @ context.copies > 0.5
+    return repeated
 
 
 def _expected(
     progress: Progress, reference: Reference, planned: Progress, chosen: np.ndarray, allowed: np.ndarray
 ) -> np.ndarray:
     """(n, features) scores after the features chosen so far, averaged over imagined answers to them."""
-    who = progress.who
+    context = progress.context
     rows = reference.draw(progress.prediction, progress.spread, WORLDS)
     means = []
     for start in range(0, len(progress.state), CASES_AT_ONCE):
         part = slice(start, start + CASES_AT_ONCE)
-        means.append(_in_worlds(who, reference, progress.state[part], rows[part], chosen[part], allowed[part]))
+        means.append(_in_worlds(context, reference, progress.state[part], rows[part], chosen[part], allowed[part]))
     return weighed(np.concatenate(means), planned, allowed)
 
 
 def _in_worlds(
-    who: Asker, reference: Reference, state: State, rows: np.ndarray, chosen: np.ndarray, allowed: np.ndarray
+    context: Context, reference: Reference, state: State, rows: np.ndarray, chosen: np.ndarray, allowed: np.ndarray
 ) -> np.ndarray:
     """(n, features) mean scores over worlds (n, worlds), in which the features chosen were answered.
 
     A policy may not have learned that two features say the same. So its leading candidates are tried in every world:
     none counts for more than it moves the prediction there.
     """
-    worlds = reference.told(state, rows, chosen, who.schema)
-    scores = np.asarray(who.policy.score(worlds), dtype=np.float64).reshape(len(state), WORLDS, -1)
-    if not who.informative:  # scores without a unit: how often would each be asked next?
+    policy, predictor, schema = context.policy, context.predictor, context.schema
+    worlds = reference.answered(state, rows, chosen, schema)
+    scores = np.asarray(policy.score(worlds), dtype=np.float64).reshape(len(state), WORLDS, -1)
+    if not policy.informative:  # scores without a unit: how often would each be asked next?
         scores = _shares(scores, allowed)
     means = np.where(allowed, scores.mean(axis=1), -np.inf)
-    before = _predicted(who, worlds, len(state))
+    before = _predicted(predictor, worlds, len(state))
     leading = np.argsort(-means, axis=1, kind="stable")[:, :LEADING]  # (n, leading)
     moves = np.empty(leading.shape)
     for j in range(leading.shape[1]):
         asked = chosen.copy()
         asked[np.arange(len(asked)), leading[:, j]] = True
-        moves[:, j] = _moved(before, _predicted(who, reference.told(state, rows, asked, who.schema), len(state)))
+        after = _predicted(predictor, reference.answered(state, rows, asked, schema), len(state))
+        moves[:, j] = _moved(before, after)
     own = np.take_along_axis(means, leading, axis=1)
     moves = np.where(np.isfinite(own), moves, 0.0)  # what cannot be asked has no say in what counts as a repeat
-    if who.informative:
+    if policy.informative:
         limited = np.minimum(own, moves)
     else:
-        limited = np.where(moves >= REPEATS * moves.max(axis=1, keepdims=True), own, own - 1.0)
+        limited = np.where(moves >= REDUNDANT_BELOW * moves.max(axis=1, keepdims=True), own, own - 1.0)
     capped = np.full_like(means, -np.inf)
     np.put_along_axis(capped, leading, limited, axis=1)
     return capped
 
 
-def _predicted(who: Asker, states: State, n: int) -> np.ndarray:
+def _predicted(predictor: Predictor, states: State, n: int) -> np.ndarray:
     """(n, worlds, outputs)."""
-    return np.asarray(who.predictor.predict(states), dtype=np.float64).reshape(n, WORLDS, -1)
+    return np.asarray(predictor.predict(states), dtype=np.float64).reshape(n, WORLDS, -1)
 
 
 def _moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:

@@ -3,25 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
 from askless.core.batches import choose_batch
-from askless.core.candidates import Candidate, ranking_of
-from askless.core.choice import decide, narrowed, without
-from askless.core.events import AnswerCodec, Event, Moment, Question
+from askless.core.choice import Candidate, decide, narrowed, ranked_candidates, without
 from askless.core.numbers import is_whole
-from askless.core.progress import Asker, Progress
-from askless.core.protocols import refuse_truth
+from askless.core.policy import refuse_truth
+from askless.core.progress import Context, Progress
+from askless.core.schema import Question
 from askless.core.state import State
 from askless.core.stopping import StoppingRule, as_rules, stop_reason
-from askless.core.stopping.base import makes_promise
 from askless.core.stopping.certified import not_used
 from askless.exceptions import InterviewError
 
-__all__ = ["Interview"]
+__all__ = ["AnswerCodec", "Event", "Interview", "last_said"]
+
+
+class AnswerCodec(Protocol):
+    """Turns one answer into encoded columns."""
+
+    def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
+        """The encoded columns of the feature; None where the answer says nothing (missing, an unseen category)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of an interview's history."""
+
+    action: str  # "answer", "unknown", "later" or "tell"
+    feature: str
+    value: Any
+    cost: float
+    prediction: dict[Any, float] = field(default_factory=dict)  # after the event
+
+
+def last_said(history: Iterable[Event], feature: str) -> Any:
+    """What was said last of a feature; None where nothing was, or that it is not known. A delay says nothing."""
+    values = [event.value for event in history if event.feature == feature and event.action != "later"]
+    return values[-1] if values else None
+
+
+@dataclass
+class Moment:
+    """The interview between two events; `undo` goes back to the moment before."""
+
+    progress: Progress  # of a batch of one case
+    postponed: tuple[int, ...]
+    happened: tuple[str, int, Any, float]  # action, feature, value and cost of the event that led here
+    void: str = ""  # why a certified rule is not used any more
+    between: tuple[Moment, ...] = ()  # of events that were recorded together with the last, the oldest first
+    decision: tuple[int, int] | None = None  # what to ask and which rule stopped, -1 for none; computed once
 
 
 class Interview:
@@ -33,7 +68,7 @@ class Interview:
 
     def __init__(
         self,
-        asker: Asker,
+        context: Context,
         codec: AnswerCodec,
         *,
         stopping: StoppingRule | Sequence[StoppingRule] | None,
@@ -41,23 +76,29 @@ class Interview:
         known: Mapping[str, Any] | None = None,
         unavailable: Iterable[str] = (),
     ) -> None:
-        refuse_truth(asker.policy)
+        refuse_truth(context.policy)
         known = checked_known(known)
         check_unavailable(unavailable)
-        self._asker, self._codec = asker, codec
-        self._schema, self._rules, self._describe = asker.schema, as_rules(stopping), describe
-        self._promises = any(map(makes_promise, self._rules))
-        allowed = np.ones((1, len(asker.schema)), dtype=bool)
+        schema = context.schema
+        self._context, self._codec, self._schema = context, codec, schema
+        self._rules, self._describe = as_rules(stopping), describe
+        allowed = np.ones((1, len(schema)), dtype=bool)
         for name in unavailable:
-            allowed[0, asker.schema.index(name)] = False
-        state = State.empty(1, asker.schema)
-        given = np.zeros_like(allowed)  # known, but not asked for
-        prediction = asker.predictor.predict(state)
-        nothing = Progress(state, np.zeros(1, dtype=np.int64), np.zeros(1), prediction, asker, allowed, given)
+            allowed[0, schema.index(name)] = False
+        state = State.empty(1, schema)
+        nothing = Progress(
+            state=state,
+            count=np.zeros(1, dtype=np.int64),
+            spent=np.zeros(1),
+            prediction=context.predictor.predict(state),
+            context=context,
+            allowed=allowed,
+            given=np.zeros_like(allowed),
+        )
         self._past: list[Moment] = []
         self._now = Moment(nothing, (), ("", -1, None, 0.0))
         for name, value in known.items():
-            index = asker.schema.index(name)
+            index = schema.index(name)
             self._advance("tell", index, codec.encode_answer(index, value), value, None)
         self._given = len(self._past)  # moments that cannot be undone
 
@@ -80,7 +121,7 @@ class Interview:
     @property
     def fixed_order(self) -> bool:
         """Whether the answers do not change the order of the questions: scores then mean nothing but that order."""
-        return bool(getattr(self._asker.policy, "fixed_order", False))
+        return self._context.policy.fixed_order
 
     @property
     def postponed(self) -> tuple[str, ...]:
@@ -95,9 +136,7 @@ class Interview:
             return ()
         allowed, _ = narrowed(now.progress, self._rules_of(now))
         others = without(allowed, now.postponed)
-        ranking = ranking_of(now.progress, others if others.any() else allowed)
-        order = [pick, *(index for index in ranking.order() if index != pick)]
-        return ranking.candidates(order[:most], self._schema, now.progress.prices[0].tolist())
+        return ranked_candidates(now.progress, others if others.any() else allowed, first=pick, most=most)
 
     def batch(self, size: int) -> tuple[Question, ...]:
         """The best features to ask at once, chosen together; `answers` takes the answers. Empty when done."""
@@ -220,11 +259,11 @@ class Interview:
                 raise InterviewError(
                     "cannot_ask", f"{name!r} was asked before; correct its answer with `tell`", feature=name
                 )
-        told = [None if value is None else self._codec.encode_answer(index, value) for index, value in events]
+        encoded = [None if value is None else self._codec.encode_answer(index, value) for index, value in events]
         if not events:
             return
         moments = [self._now]
-        for (index, value), columns in zip(events, told, strict=True):
+        for (index, value), columns in zip(events, encoded, strict=True):
             before = moments[-1]
             action, price = "unknown" if columns is None else "answer", self._price(before, index)
             moments.append(
@@ -247,9 +286,9 @@ class Interview:
 
     def copy(self) -> Interview:
         """An interview that stands where this one does; from here on each goes its own way."""
-        twin = object.__new__(Interview)
-        twin.__dict__.update(self.__dict__, _past=list(self._past))
-        return twin
+        copy = object.__new__(Interview)
+        copy.__dict__.update(self.__dict__, _past=list(self._past))
+        return copy
 
     # How it works
 
@@ -275,7 +314,7 @@ class Interview:
 
     def _out_of_turn(self, before: Moment, index: int) -> str:
         """Why a certified rule is not used once this feature is asked; empty where it is the next question."""
-        if not self._promises:
+        if not any(rule.promises for rule in self._rules):
             return ""
         pick, _ = self._decision(before)
         if index == pick:
@@ -312,13 +351,13 @@ class Interview:
             asked = progress.state.asked.copy()
             asked[0, index] = True
             state = State(progress.state.x, asked, progress.state.known)
-            progress = replace(progress, state=state, computed={})
+            progress = progress.changed(state=state)
         return prices
 
     def _event(self, moment: Moment) -> Event:
         action, index, value, price = moment.happened
         prediction = self._describe(moment.progress.prediction, moment.progress.state)
-        return Event(action, self._schema.features[index].name, value, price, prediction)
+        return Event(action, self._schema.names[index], value, price, prediction)
 
     def _advance(
         self, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None, void: str = ""
@@ -344,15 +383,13 @@ class Interview:
         allowed, given = before.open.copy(), np.array(before.given)
         allowed[0, index] = False
         given[0, index] = not paid and (given[0, index] or not before.state.asked[0, index])
-        progress = replace(
-            before,
+        progress = before.changed(
             state=state,
             count=before.count + paid,
             spent=before.spent + (price or 0.0),
-            prediction=self._asker.predictor.predict(state),
+            prediction=self._context.predictor.predict(state),
             allowed=allowed,
             given=given,
-            computed={},
         )
         if type(value) is dict:
             value = value.copy()  # the caller's own may change

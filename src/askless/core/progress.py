@@ -1,70 +1,75 @@
-"""Where the asking of a batch stands, and what can be known about it when somebody looks."""
+"""Where the acquisition of a batch stands: what policies, prices and stopping rules have to say about it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from askless.core.costs import CostModel, Uniform
+from askless.core.policy import Policy, Predictor
 from askless.core.precedence import Precedence
-from askless.core.protocols import Policy, Predictor
 from askless.core.reference import Reference
 from askless.core.schema import Schema
 from askless.core.state import State
 from askless.exceptions import ParameterError
 
-__all__ = ["Asker", "Progress"]
+__all__ = ["Context", "Progress"]
 
 
 @dataclass(frozen=True)
-class Asker:
-    """Who asks: what stays the same from the first question to the last."""
+class Context:
+    """What stays the same from the first question to the last."""
 
     policy: Policy
     predictor: Predictor
     schema: Schema
+    _: KW_ONLY
     costs: CostModel = field(default_factory=Uniform)
     precedence: Precedence | None = None
     reference: Reference | None = None  # stored training rows, from which answers can be imagined
 
-    @cached_property
-    def informative(self) -> bool:
-        """Whether scores are information, so that a ratio to a price has a meaning."""
-        return bool(getattr(self.policy, "informative", False))
+    def __post_init__(self) -> None:
+        for name, base in (("policy", Policy), ("predictor", Predictor), ("costs", CostModel)):
+            part = getattr(self, name)
+            if not isinstance(part, base):
+                raise ParameterError(
+                    "wrong_type",
+                    f"{name} must be an object whose class derives from askless.core.{base.__name__}, not {part!r}",
+                    name=name,
+                    value=part,
+                )
 
-    @cached_property
+    @property
     def weighs(self) -> bool:
         """Whether prices change what is asked next."""
-        return self.informative and not getattr(self.costs, "equal", False)
+        return self.policy.informative and not self.costs.equal
+
+    @cached_property
+    def copies(self) -> np.ndarray:
+        """(features, features) 1 where the second says nothing new beside the first, by the stored rows."""
+        assert self.reference is not None
+        return self.reference.copies(self.schema)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Progress:
     """What a stopping rule may look at: the batch before the next question.
 
-    Prices, scores and the spread are computed when a rule, or the choice, looks at them.
+    Prices, scores and the spread are computed once, when something first looks at them.
     """
 
     state: State
     count: np.ndarray  # (n,) questions asked so far
     spent: np.ndarray  # (n,) money spent so far
     prediction: np.ndarray  # (n, outputs)
-    asker: Asker | None = None
+    context: Context
     allowed: np.ndarray | None = None  # (n, features) bool: what may be asked; None: all that was not asked yet
     given: np.ndarray | None = None  # (n, features) bool: known, but not asked for
     truth: np.ndarray | None = None  # (n, columns) for a policy that looks at it
-    computed: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # scores, prices, spread
-
-    @property
-    def who(self) -> Asker:
-        """The asker; an error if there is none."""
-        if self.asker is None:
-            raise ParameterError("required", "this progress has no `asker`; give it an `Asker`", name="asker")
-        return self.asker
+    wider: Progress | None = None  # the same before more was forbidden; scores and prices are computed there
 
     @property
     def open(self) -> np.ndarray:
@@ -72,45 +77,36 @@ class Progress:
         return ~self.state.asked if self.allowed is None else self.allowed
 
     def narrowed(self, allowed: np.ndarray) -> Progress:
-        """The same with less allowed; what was computed stays."""
-        return replace(self, allowed=allowed, computed=self.computed)
+        """The same with less allowed; scores and prices are shared with the original."""
+        return replace(self, allowed=allowed, wider=self.wider or self)
 
-    @property
+    def changed(self, **changes: Any) -> Progress:
+        """A later or imagined progress; scores and prices are computed anew."""
+        return replace(self, wider=None, **changes)
+
+    @cached_property
     def prices(self) -> np.ndarray:
         """(n, features) the price of each question, if it came next."""
-        return self._once("prices", self._prices)
+        if self.wider is not None:
+            return self.wider.prices
+        state = self.state
+        if self.given is not None:  # a value that was not asked for was not paid for, and opens no panel
+            state = State(state.x, state.asked & ~self.given, state.known)
+        return self.context.costs.prices(state)
 
     def price_of(self, pick: np.ndarray) -> np.ndarray:
         """(n,) what feature `pick[i]` costs case i; a negative pick costs nothing."""
         return np.where(pick >= 0, self.prices[np.arange(len(pick)), np.maximum(pick, 0)], 0.0)
 
-    @property
+    @cached_property
     def scores(self) -> np.ndarray:
         """(n, features) of the policy."""
-        return self._once("scores", self._scores)
+        if self.wider is not None:
+            return self.wider.scores
+        policy = self.context.policy
+        return policy.score(self.state) if self.truth is None else policy.score_with_truth(self.state, self.truth)
 
-    @property
+    @cached_property
     def spread(self) -> np.ndarray | None:
         """(n,) the standard deviation of a regression's prediction; None where the predictor does not say."""
-        return self._once("spread", self._spread)
-
-    def _once(self, name: str, compute: Callable[[], Any]) -> Any:
-        if name not in self.computed:
-            self.computed[name] = compute()
-        return self.computed[name]
-
-    def _prices(self) -> np.ndarray:
-        state = self.state
-        if self.given is not None:  # what nobody asked for was not paid for, and opens no panel
-            state = State(state.x, state.asked & ~self.given, state.known)
-        return self.who.costs.prices(state)
-
-    def _scores(self) -> np.ndarray:
-        policy = self.who.policy
-        if self.truth is None:
-            return policy.score(self.state)
-        return policy.score_with_truth(self.state, self.truth)  # type: ignore[attr-defined]
-
-    def _spread(self) -> np.ndarray | None:
-        spread = getattr(self.who.predictor, "spread", None)
-        return None if spread is None else spread(self.state)
+        return self.context.predictor.spread(self.state) if self.wider is None else self.wider.spread

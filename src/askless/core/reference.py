@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
-from askless.core.protocols import Predictor
+from askless.core.policy import Predictor
 from askless.core.schema import Schema
 from askless.core.state import State
 
@@ -31,7 +30,6 @@ class Reference:
     x: np.ndarray  # (rows, columns)
     present: np.ndarray  # (rows, features) bool
     y: np.ndarray  # (rows,) codes of classes, or the numbers of a regression
-    _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # copies, and the schema they are of
 
     def draw(self, prediction: np.ndarray, spread: np.ndarray | None, k: int) -> np.ndarray:
         """(n, k) rows for each case, given predictions (n, outputs) and standard deviations (n,) of a regression."""
@@ -71,7 +69,7 @@ class Reference:
         order = np.argsort(self.y, kind="stable")
         return order, self.y[order].astype(np.float64)
 
-    def told(self, state: State, rows: np.ndarray, asked: np.ndarray, schema: Schema) -> State:
+    def answered(self, state: State, rows: np.ndarray, asked: np.ndarray, schema: Schema) -> State:
         """The (n k) states in which case i was asked `asked[i]` (n, features) and answered as rows[i, j] would."""
         k = rows.shape[1]
         flat = rows.ravel()
@@ -97,39 +95,31 @@ class Reference:
             part = State(state.x[who], state.asked[who], state.known[who])
             asked = np.zeros((len(who), len(schema)), dtype=bool)
             asked[np.arange(len(who)), what] = True
-            told = np.asarray(predictor.predict(self.told(part, rows[who], asked, schema)))
-            parts.append(told.reshape(len(who), k, -1))
+            outputs = np.asarray(predictor.predict(self.answered(part, rows[who], asked, schema)))
+            parts.append(outputs.reshape(len(who), k, -1))
         return case, feature, np.concatenate(parts)
 
-    def repeats(self, known: np.ndarray, schema: Schema) -> np.ndarray:
-        """(n, features) bool: what says nothing new beside what is `known` (n, features), as far as the rows tell."""
-        again: np.ndarray = known.astype(np.float32) @ self._copies(schema) > 0.5
-        return again
-
-    def _copies(self, schema: Schema) -> np.ndarray:
+    def copies(self, schema: Schema) -> np.ndarray:
         """(features, features) 1 where the second is a copy of the first: each column follows one of the first's.
 
-        Other units, or the order of categories, do not matter. Looked at are the rows that have both; where these
-        are few, or all agree, nothing can be said.
+        Other units, or the order of categories, do not matter. Only rows that have both features count; where these
+        are few, or all agree, the features are not copies.
         """
-        if self._found.get("schema") is not schema:
-            here = self.present[:, schema.column_feature].astype(np.float64)  # (rows, columns)
-            x = np.where(here > 0, self.x - self.x.mean(axis=0, dtype=np.float64), 0.0)
-            both = here.T @ here  # (columns, columns) how many rows have both; all sums below are over these
-            n, sums = np.maximum(both, 1.0), x.T @ here  # sums[i, j]: of column i, in the rows that have j too
-            squares = np.maximum((x**2).T @ here - sums**2 / n, 0.0)
-            varies = (squares > 1e-9 * n) & (both >= FEWEST_ROWS)
-            pairs = varies & varies.T
-            lengths = np.sqrt(np.where(pairs, squares * squares.T, 1.0))
-            alike = np.where(pairs, np.abs(x.T @ x - sums * sums.T / n) / lengths, 0.0)
-            most = np.maximum.reduceat(alike, schema.starts, axis=0)  # (features, columns): of the first's columns
-            some = np.logical_or.reduceat(varies.T, schema.starts, axis=0)  # where the second's column varies
-            follows = np.logical_and.reduceat((most >= ALIKE) | ~some, schema.starts, axis=1)
-            follows &= np.logical_or.reduceat(some, schema.starts, axis=1)
-            np.fill_diagonal(follows, False)
-            self._found.update(schema=schema, copies=follows.astype(np.float32))
-        copies: np.ndarray = self._found["copies"]
-        return copies
+        here = self.present[:, schema.column_feature].astype(np.float64)  # (rows, columns)
+        x = np.where(here > 0, self.x - self.x.mean(axis=0, dtype=np.float64), 0.0)
+        both = here.T @ here  # (columns, columns) how many rows have both; all sums below are over these
+        n, sums = np.maximum(both, 1.0), x.T @ here  # sums[i, j]: of column i, in the rows that have j too
+        squares = np.maximum((x**2).T @ here - sums**2 / n, 0.0)
+        varies = (squares > 1e-9 * n) & (both >= FEWEST_ROWS)
+        pairs = varies & varies.T
+        lengths = np.sqrt(np.where(pairs, squares * squares.T, 1.0))
+        alike = np.where(pairs, np.abs(x.T @ x - sums * sums.T / n) / lengths, 0.0)
+        most = np.maximum.reduceat(alike, schema.starts, axis=0)  # (features, columns): of the first's columns
+        some = np.logical_or.reduceat(varies.T, schema.starts, axis=0)  # where the second's column varies
+        follows = np.logical_and.reduceat((most >= ALIKE) | ~some, schema.starts, axis=1)
+        follows &= np.logical_or.reduceat(some, schema.starts, axis=1)
+        np.fill_diagonal(follows, False)
+        return follows.astype(np.float32)
 
     # Files
 

@@ -15,9 +15,9 @@ import numpy as np
 from askless.core.batches import Member, choose_batch
 from askless.core.choice import decide
 from askless.core.costs import CostModel, Uniform
+from askless.core.policy import Policy, Predictor, refuse_truth
 from askless.core.precedence import Precedence
-from askless.core.progress import Asker, Progress
-from askless.core.protocols import Policy, Predictor, refuse_truth
+from askless.core.progress import Context, Progress
 from askless.core.reference import Reference
 from askless.core.schema import Schema
 from askless.core.state import Cases, State
@@ -66,9 +66,10 @@ def rollout(
 ) -> Trajectory:
     """Ask each case of the batch for features until one of the rules says stop or nothing is left."""
     rules = as_rules(stopping)
+    context = Context(policy, predictor, schema, costs=costs or Uniform(), precedence=precedence, reference=reference)
     if not allow_truth:
         refuse_truth(policy)
-    needs_truth = getattr(policy, "needs_truth", False)
+    needs_truth = policy.needs_truth
     if batch > 1 and needs_truth:
         raise ParameterError(
             "not_supported",
@@ -76,7 +77,6 @@ def rollout(
             name="batch",
             value=batch,
         )
-    asker = Asker(policy, predictor, schema, costs or Uniform(), precedence, reference)
     start = np.zeros_like(cases.present) if known is None else known
     allowed = askable(cases.present, missing, available) & ~start
     state = State.of(cases, schema.column_feature, start)
@@ -86,7 +86,16 @@ def rollout(
     predictions, costs_so_far = [prediction], [spent]  # not the states, which are large
     while True:
         truth = cases.x if needs_truth else None
-        progress = Progress(state, count, spent, prediction, asker, allowed, known, truth)
+        progress = Progress(
+            state=state,
+            count=count,
+            spent=spent,
+            prediction=prediction,
+            context=context,
+            allowed=allowed,
+            given=known,
+            truth=truth,
+        )
         members, fired = choose_batch(progress, rules, batch) if batch > 1 else _single(progress, rules)
         if not members:
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -61,7 +61,7 @@ class Feature:
         return None if self.is_group else self.parts[0].choices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """What to ask: a feature and its price."""
 
@@ -78,14 +78,12 @@ class Schema:
 
     features: tuple[Feature, ...]
     grid: Grid | None = None  # of an image, whose patches are the features; None for a table
-    _index: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.features:
             raise ValueError("a schema needs at least one feature")
-        index = {feature.name: i for i, feature in enumerate(self.features)}
-        if len(index) < len(self.features) or not all(isinstance(name, str) for name in index):
-            raise ValueError(f"the features' names must be text and distinct: {[f.name for f in self.features]}")
+        if len(set(self.names)) < len(self.features) or not all(isinstance(name, str) for name in self.names):
+            raise ValueError(f"the features' names must be text and distinct: {list(self.names)}")
         position = 0
         for feature in self.features:
             if feature.start != position or feature.stop <= feature.start:
@@ -99,7 +97,6 @@ class Schema:
                 shape=(len(self.features), position),
                 expected=(self.grid.n_patches, self.grid.n_columns),
             )
-        object.__setattr__(self, "_index", index)
 
     @classmethod
     def of_numbers(cls, names: Sequence[str]) -> Schema:
@@ -124,7 +121,7 @@ class Schema:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
-        return tuple(self._index)
+        return tuple(feature.name for feature in self.features)
 
     @property
     def all_names(self) -> frozenset[str]:
@@ -158,17 +155,15 @@ class Schema:
         return np.array([feature.cost for feature in self.features], dtype=np.float64)
 
     def question(self, index: int, price: float) -> Question:
-        """What to ask for a feature; the same object as long as its price is the same."""
-        question = self._questions.get(index)
-        if question is None or question.cost != price:
-            feature = self.features[index]
-            question = Question(feature.name, feature.kind, feature.choices, price, feature.parts)
-            self._questions[index] = question
-        return question
+        """What to ask for a feature."""
+        feature = self.features[index]
+        return Question(
+            name=feature.name, kind=feature.kind, choices=feature.choices, cost=price, parts=feature.parts
+        )
 
     @cached_property
-    def _questions(self) -> dict[int, Question]:
-        return {}
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
 
     def columns_of(self, name: str) -> tuple[str, ...]:
         """The names of the columns that a feature is made of."""

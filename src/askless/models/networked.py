@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.state import State
+from askless.core import Policy, Predictor, State
 from askless.models.convolutional import ConvNetwork
 from askless.models.network import Network, NetworkLike
 from askless.models.spread import LogVariance
@@ -19,7 +19,7 @@ def build_network(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Netw
     return ConvNetwork.build(config["network"], arrays) if "network" in config else Network.build(arrays)
 
 
-class NetPolicy:
+class NetPolicy(Policy):
     """Scores from a network; where nothing is known yet, fixed scores if there are any.
 
     Before the first answer every case looks the same, so the best first question can be found once, exactly,
@@ -53,7 +53,7 @@ class NetPolicy:
         return cls(network, first)
 
 
-class NetPredictor:
+class NetPredictor(Predictor):
     """Class probabilities, or a mean with a standard deviation, from a network; where nothing is known, a prior."""
 
     def __init__(

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.state import State
+from askless.core import Policy, State
 
 __all__ = ["RandomOrder", "Ranking"]
 
 
-class Ranking:
+class Ranking(Policy):
     """The same scores in every state: a static order."""
 
     fixed_order = True
@@ -40,7 +40,7 @@ class Ranking:
         return cls(arrays["scores"])
 
 
-class RandomOrder:
+class RandomOrder(Policy):
     """The cases of a batch are asked in random orders, each in its own: the weakest control.
 
     The order follows from the seed and the case's place in the batch, so a single case always gets the same one.

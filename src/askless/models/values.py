@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.state import State
+from askless.core import Policy, State
 from askless.models.network import NetworkLike
 from askless.models.networked import build_network, softmax, with_blank
 
@@ -15,7 +15,7 @@ __all__ = ["NetValue"]
 PREDICTOR = "predictor_"  # in front of the names of its arrays
 
 
-class NetValue:
+class NetValue(Policy):
     """Values from a network: the expected drop of the loss if a feature were known as well.
 
     With classes that is the conditional mutual information in nats. It cannot exceed the entropy of the present

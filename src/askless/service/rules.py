@@ -39,7 +39,7 @@ def rule_schemas(model: ServedModel) -> dict[str, Schema]:
         rules["confidence"] = chance
         if fitted.reference is not None:
             rules["decision_stable"] = chance
-    elif getattr(fitted.predictor, "log_variance", None) is not None:
+    elif fitted.predicts_spread:
         rules["spread"] = amount
     if fitted.informative:
         rules["information_per_cost"] = amount

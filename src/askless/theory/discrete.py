@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askless.core import Cases, Costs, Schema, State, cost_model
+from askless.core import Cases, Costs, Predictor, Schema, State, cost_model
 from askless.exceptions import ParameterError
 from askless.theory.money import best_for_money
 from askless.theory.policies import GreedyPolicy, OptimalPolicy
@@ -21,7 +21,7 @@ __all__ = ["DiscreteProblem"]
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteProblem:
+class DiscreteProblem(Predictor):
     """p(x_1, ..., x_d, y) as a table. Everything here is exact, in nats, and for a batch of partial records.
 
     A partial record is `Partial(values, asked)`: integers (n, columns), and the features asked (n, features).

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from askless.core import Cases, Schema, State
+from askless.core import Cases, Predictor, Schema, State
 from askless.exceptions import ParameterError
 from askless.theory.policies import DECIMALS, GreedyPolicy, SubsetPolicy
 from askless.theory.records import Bools, Floats, Ints, schema_of
@@ -19,7 +19,7 @@ MAX_FEATURES = 12  # all 2^12 subsets are kept
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianProblem:
+class GaussianProblem(Predictor):
     """(x, y) ~ N(mean, covariance); y is the last variable and squared error is the loss.
 
     The variance that is left depends on what was asked but not on the answers, so the best adaptive policy is a

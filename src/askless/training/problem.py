@@ -63,7 +63,7 @@ class Problem:
     @property
     def priced(self) -> bool:
         """Whether questions have prices that training should heed."""
-        return not getattr(self.costs, "equal", False)
+        return not self.costs.equal
 
     @cached_property
     def first_prices(self) -> np.ndarray:

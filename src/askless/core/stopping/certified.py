@@ -20,8 +20,7 @@ import numpy as np
 
 from askless.core.numbers import checked_number
 from askless.core.progress import Progress
-from askless.core.stopping.base import Rule, StoppingRule
-from askless.core.stopping.limits import MaxFeatures
+from askless.core.stopping.rules import MaxFeatures, StoppingRule
 from askless.exceptions import CertificationWarning, ParameterError
 
 __all__ = ["MIXED", "Certified", "binomial_tail", "certified_on", "manner_of", "not_used", "rules_in_force"]
@@ -35,7 +34,7 @@ FEWEST = 10  # cases, below which there is nothing to test with
 
 
 @dataclass(frozen=True)
-class Certified(Rule):
+class Certified(StoppingRule):
     """Stop once the prediction is so sure that at most `risk` of the cases that stop are wrong, with `confidence`.
 
     Given to `fit`, some rows are held out to find the threshold; `model.certify(X, y)` finds it on rows of your own.
@@ -100,7 +99,7 @@ class Certified(Rule):
 
 
 @dataclass(frozen=True)
-class NotUsed(Rule):
+class NotUsed(StoppingRule):
     """Stands in for a certified rule whose conditions have changed: it stops no case, and says why."""
 
     why: str

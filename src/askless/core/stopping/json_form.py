@@ -5,45 +5,53 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from askless.core.stopping.base import Rule, StoppingRule, rule_name
+from askless.core.stopping.certified import Certified
+from askless.core.stopping.rules import (
+    AllOf,
+    AnyOf,
+    Confidence,
+    DecisionStable,
+    InformationPerCost,
+    MaxCost,
+    MaxFeatures,
+    Spread,
+    StoppingRule,
+    rule_name,
+)
 from askless.exceptions import ParameterError
 from askless.hints import did_you_mean, listed, nearest
 
 __all__ = ["list_rules", "rule_from_json", "rule_to_json", "stopping_from_json"]
 
+SINGLE = (Certified, Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread)
+STORED: dict[str, type[StoppingRule]] = {rule.__name__: rule for rule in (*SINGLE, AllOf, AnyOf)}
 
-def list_rules() -> dict[str, type[Rule]]:
+
+def list_rules() -> dict[str, type[StoppingRule]]:
     """Every rule by its short name, without the two that combine others."""
-    import askless.core.stopping as package
-
-    exported = (getattr(package, name) for name in package.__all__)
-    rules = [item for item in exported if isinstance(item, type) and issubclass(item, Rule) and item is not Rule]
-    return {rule_name(rule): rule for rule in rules if "rules" not in rule.__dataclass_fields__}  # type: ignore[attr-defined]
+    return {rule_name(rule): rule for rule in SINGLE}
 
 
-def rule_to_json(rule: Any) -> dict[str, Any]:
+def rule_to_json(rule: StoppingRule) -> dict[str, Any]:
     """A rule's name and configuration; an error where it is none that askless exports."""
-    import askless.core.stopping as package
-
     name = type(rule).__name__
-    if getattr(package, name, None) is not type(rule) or not hasattr(rule, "config"):
+    if STORED.get(name) is not type(rule):
         raise ParameterError(
-            "cannot_save", f"{name} cannot be saved: a file holds the rules of {package.__name__} only", name=name
+            "cannot_save", f"{name} cannot be saved: a file holds the rules of askless.core.stopping only", name=name
         )
+    if isinstance(rule, (AllOf, AnyOf)):
+        return {"name": name, "config": {"rules": [rule_to_json(each) for each in rule.rules]}}
     return {"name": name, "config": rule.config()}
 
 
-def rule_from_json(data: Mapping[str, Any]) -> Rule:
+def rule_from_json(data: Mapping[str, Any]) -> StoppingRule:
     """The rule that `rule_to_json` described."""
-    import askless.core.stopping as package
-
     name, config = data["name"], dict(data["config"])
-    found = getattr(package, name) if name in package.__all__ else None
-    if not isinstance(found, type) or not issubclass(found, Rule) or found is Rule:
+    if not isinstance(name, str) or name not in STORED:
         raise ParameterError("unknown_name", f"there is no stopping rule {name!r}; update askless", name=name)
     if "rules" in config:
         config["rules"] = tuple(rule_from_json(each) for each in config["rules"])
-    return found(**config)
+    return STORED[name](**config)
 
 
 def stopping_from_json(data: Any) -> tuple[StoppingRule, ...]:
@@ -57,8 +65,6 @@ def stopping_from_json(data: Any) -> tuple[StoppingRule, ...]:
     >>> stopping_from_json({"and": [{"max_features": 3}, {"confidence": 0.9}]})
     (AllOf(rules=(MaxFeatures(3), Confidence(probability=0.9))),)
     """
-    from askless.core.stopping.combined import AllOf, AnyOf
-
     if not isinstance(data, Mapping) or not data:
         raise ParameterError(
             "wrong_type",
