@@ -8,8 +8,7 @@ import torch
 
 from askless.core import State
 from askless.models import NetPolicy, NetPredictor, Network
-from askless.models.networked import softmax
-from askless.models.spread import LogVariance
+from askless.models.networked import LogVariance, softmax
 
 
 def network(rng, columns=3, features=2, hidden=(5, 4), outputs=2):
