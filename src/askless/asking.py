@@ -20,8 +20,6 @@ from askless.inputs import table_again
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Asking"]
-
 
 class Asking:
     """The part of the estimators that asks."""

@@ -16,8 +16,6 @@ from askless.exceptions import CertificationWarning, ParameterError
 from askless.fitted import FittedModel
 from askless.tables import holdout
 
-__all__ = ["PROOF", "certified_rules", "held_for_proof"]
-
 PROOF = 0.2  # share of the rows that a fit holds out, where a rule is to be certified
 
 

@@ -45,8 +45,6 @@ from askless.exceptions import InterviewError, ParameterError, UnseenWarning
 from askless.hints import listed
 from askless.tables import check_row_labels, row_chunks, take_rows
 
-__all__ = ["FittedModel", "checked_budget"]
-
 ROWS_AT_ONCE = 16384  # encoded in chunks of this many rows, so that memory stays bounded
 
 

@@ -12,17 +12,6 @@ from askless.fitted import FittedModel
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "GROUPS",
-    "IMAGE",
-    "example_cases",
-    "example_images",
-    "example_states",
-    "example_table",
-    "rows_for",
-    "swapped_cases",
-]
-
 GROUPS = {"pressure": ["upper", "lower"]}  # of `example_table`
 IMAGE = (4, 4)  # pixels of those of `example_images`
 ABSENT = 0.15  # share of missing values

@@ -13,16 +13,6 @@ import numpy as np
 from askless.checks.running import require
 from askless.core import State
 
-__all__ = [
-    "close",
-    "derives_from",
-    "does_not_share",
-    "leaves_state_alone",
-    "repeats",
-    "survives_pickling",
-    "treats_rows_alone",
-]
-
 Call = Callable[[Any, State], np.ndarray]  # the subject and a state to (n, m)
 
 MISSPELT = 0.8  # similarity of two names, from 0 to 1

@@ -9,8 +9,6 @@ from typing import Any
 from askless.core import Policy
 from askless.exceptions import TruthError
 
-__all__ = ["PASSED", "Check", "CheckFailed", "checks_of", "label", "require", "run"]
-
 PASSED = "passed"
 
 Check = Callable[..., str | None]

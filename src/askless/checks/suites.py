@@ -15,17 +15,6 @@ from askless.methods import Method, find_method
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "check_method",
-    "check_model",
-    "check_policy",
-    "check_predictor",
-    "method_checks",
-    "model_checks",
-    "policy_checks",
-    "predictor_checks",
-]
-
 
 def policy_checks() -> tuple[Check, ...]:
     """The checks of a policy: each takes the policy, its schema and some cases.

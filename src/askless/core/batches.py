@@ -15,8 +15,6 @@ from askless.core.state import State
 from askless.core.stopping import StoppingRule
 from askless.exceptions import ParameterError
 
-__all__ = ["Member", "choose_batch"]
-
 Member = tuple[np.ndarray, np.ndarray]
 """A question for each case: the feature (n,), -1 for none, and what it costs (n,)."""
 

@@ -15,19 +15,6 @@ from askless.core.state import Cases, State
 from askless.core.stopping import StoppingRule
 from askless.exceptions import ParameterError
 
-__all__ = [
-    "Candidate",
-    "candidates_after",
-    "decide",
-    "narrowed",
-    "pick_best",
-    "ranked_candidates",
-    "ranked_scores",
-    "weigh",
-    "weighed",
-    "without",
-]
-
 FREE_NOISE = 0.01  # free features need to exceed only this share of the best candidate's information
 FREE = 1e-12  # stands for a price of nothing, so that free features come first and the best of them before others
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from askless.exceptions import ParameterError
 
-__all__ = ["Grid"]
-
 
 @dataclass(frozen=True)
 class Grid:

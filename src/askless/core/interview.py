@@ -19,8 +19,6 @@ from askless.core.stopping import StoppingRule, as_rules, stop_reason
 from askless.core.stopping.certified import not_used
 from askless.exceptions import InterviewError
 
-__all__ = ["AnswerCodec", "Event", "Interview", "last_said"]
-
 
 class AnswerCodec(Protocol):
     """Turns one answer into encoded columns."""

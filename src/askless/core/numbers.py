@@ -8,8 +8,6 @@ import numpy as np
 
 from askless.exceptions import ParameterError
 
-__all__ = ["Limits", "checked_number", "is_whole", "limits_text", "plausible_limits", "within"]
-
 Limits = tuple[float | None, float | None]
 """The lowest and the highest number that is accepted; None for no limit."""
 

@@ -10,8 +10,6 @@ import numpy as np
 from askless.core.state import State
 from askless.exceptions import TruthError
 
-__all__ = ["Policy", "Predictor", "Task", "TruthPolicy", "refuse_truth"]
-
 Task = Literal["classification", "regression"]
 """What is predicted: the probabilities of classes, or a mean."""
 

@@ -11,8 +11,6 @@ import numpy as np
 from askless.core.schema import Schema
 from askless.exceptions import ParameterError
 
-__all__ = ["Precedence", "checked_precedence"]
-
 
 @dataclass(frozen=True, eq=False)
 class Precedence:

@@ -16,8 +16,6 @@ from askless.core.schema import Schema
 from askless.core.state import State
 from askless.exceptions import ParameterError
 
-__all__ = ["Context", "Progress"]
-
 
 @dataclass(frozen=True)
 class Context:

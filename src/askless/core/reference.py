@@ -12,8 +12,6 @@ from askless.core.policy import Predictor
 from askless.core.schema import Schema
 from askless.core.state import State
 
-__all__ = ["Reference"]
-
 ROWS_AT_ONCE = 8192  # imagined records
 ALIKE = 0.995  # columns with at least this correlation say the same,
 FEWEST_ROWS = 32  # where so many rows have both

@@ -25,8 +25,6 @@ from askless.core.stopping import StoppingRule, as_rules, stop_reason
 from askless.core.trajectory import Trajectory
 from askless.exceptions import ParameterError
 
-__all__ = ["Missing", "askable", "cases_at_once", "rollout"]
-
 FEWEST, CASES_AT_ONCE, VALUES_AT_ONCE = 256, 4096, 1 << 22  # the last for tables of many columns
 
 Missing = Literal["skip", "answer"]

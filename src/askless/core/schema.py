@@ -13,8 +13,6 @@ from askless.core.grid import Grid
 from askless.exceptions import ParameterError
 from askless.hints import did_you_mean, listed, nearest
 
-__all__ = ["Feature", "Part", "Question", "Schema"]
-
 KINDS = ("number", "category", "boolean", "patch")
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from askless.core.schema import Schema
 
-__all__ = ["Cases", "State"]
-
 
 @dataclass(frozen=True)
 class Cases:

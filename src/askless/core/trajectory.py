@@ -13,8 +13,6 @@ from askless.exceptions import ParameterError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Trajectory"]
-
 
 @dataclass(frozen=True)
 class Trajectory:

@@ -16,8 +16,6 @@ import numpy as np
 from askless.core.grid import Grid
 from askless.core.state import State
 
-__all__ = ["TRUNK", "Block", "ConvNetwork", "ConvTrunk", "Convolution", "padding_of"]
-
 ROWS_AT_ONCE = 32  # whose windows stay in the processor's cache
 TRUNK = "trunk."  # in front of the names of its arrays
 

@@ -12,8 +12,6 @@ from askless.models.imagined import AnswerBook, Imagination, added_by
 from askless.models.network import Network
 from askless.models.partial_vae import Heads, PartialVae
 
-__all__ = ["GenerativePolicy"]
-
 DECODED_AT_ONCE = 1024  # samples: the decoder's layers should fit the processor's cache
 CASES_AT_ONCE = 1024  # bounds the memory of what is imagined
 

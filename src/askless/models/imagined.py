@@ -11,8 +11,6 @@ import numpy as np
 from askless.core.state import State
 from askless.models.network import Network
 
-__all__ = ["AnswerBook", "Imagination", "added_by"]
-
 ROWS_AT_ONCE = 1024  # imagined records: the layers between should fit the processor's cache
 
 

@@ -11,8 +11,6 @@ from askless.core import Policy, State
 from askless.models.imagined import AnswerBook, Imagination, added_by
 from askless.models.network import Network
 
-__all__ = ["MarginalPolicy"]
-
 
 class MarginalPolicy(Policy):
     """Scores a feature by how much predictions differ over the answers that the training rows gave to it.

@@ -10,8 +10,6 @@ import numpy as np
 
 from askless.core.state import State
 
-__all__ = ["Network", "NetworkLike"]
-
 
 class NetworkLike(Protocol):
     """What policies and predictors need of a network."""

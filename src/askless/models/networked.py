@@ -11,8 +11,6 @@ from askless.core import Policy, Predictor, State
 from askless.models.convolutional import ConvNetwork
 from askless.models.network import Network, NetworkLike
 
-__all__ = ["LogVariance", "NetPolicy", "NetPredictor", "build_network"]
-
 
 def build_network(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> NetworkLike:
     """The network that `config` and `arrays` came from: of convolutions where they are described, else dense."""

@@ -9,8 +9,6 @@ import numpy as np
 from askless.core import State, TruthPolicy
 from askless.models.network import Network
 
-__all__ = ["OraclePolicy"]
-
 
 class OraclePolicy(TruthPolicy):
     """Prefers the feature whose true value brings the prediction nearest to that of the complete case.

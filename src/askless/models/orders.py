@@ -9,8 +9,6 @@ import numpy as np
 
 from askless.core import Policy, State
 
-__all__ = ["RandomOrder", "Ranking"]
-
 
 class Ranking(Policy):
     """The same scores in every state: a static order."""

@@ -10,8 +10,6 @@ from askless.core import Policy, State
 from askless.models.network import NetworkLike
 from askless.models.networked import build_network, softmax, with_blank
 
-__all__ = ["NetValue"]
-
 PREDICTOR = "predictor_"  # in front of the names of its arrays
 
 

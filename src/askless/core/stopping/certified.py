@@ -23,8 +23,6 @@ from askless.core.progress import Progress
 from askless.core.stopping.rules import MaxFeatures, StoppingRule
 from askless.exceptions import CertificationWarning, ParameterError
 
-__all__ = ["MIXED", "Certified", "binomial_tail", "certified_on", "manner_of", "not_used", "rules_in_force"]
-
 MIXED = "a set of features that differs between the cases"
 
 PILOT = 0.1  # share of the cases that says where to begin; their classes are not looked at

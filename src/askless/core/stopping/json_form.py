@@ -21,8 +21,6 @@ from askless.core.stopping.rules import (
 from askless.exceptions import ParameterError
 from askless.hints import did_you_mean, listed, nearest
 
-__all__ = ["list_rules", "rule_from_json", "rule_to_json", "stopping_from_json"]
-
 SINGLE = (Certified, Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread)
 STORED: dict[str, type[StoppingRule]] = {rule.__name__: rule for rule in (*SINGLE, AllOf, AnyOf)}
 

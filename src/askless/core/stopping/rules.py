@@ -16,24 +16,6 @@ from askless.core.numbers import checked_number
 from askless.core.progress import Progress
 from askless.exceptions import ParameterError
 
-__all__ = [
-    "CENT",
-    "NOTHING_LEFT",
-    "AllOf",
-    "AnyOf",
-    "Confidence",
-    "DecisionStable",
-    "InformationPerCost",
-    "MaxCost",
-    "MaxFeatures",
-    "Spread",
-    "StoppingRule",
-    "as_rules",
-    "check_rules",
-    "rule_name",
-    "stop_reason",
-]
-
 NOTHING_LEFT = "nothing left to ask"
 CENT = 1e-9  # sums of prices are rounded: a budget of 0.3 pays for 0.1 three times
 CASES_AT_ONCE = 512  # whose imagined answers stay in memory
