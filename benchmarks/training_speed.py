@@ -8,16 +8,16 @@ from itertools import pairwise
 
 import numpy as np
 import torch
+from askless.methods.greedy.relaxed import RelaxedLearner
+from askless.nn import Dropout, GumbelBank, mlp_pair
+from askless.nn.products import product
 from literal import LiteralTraining
 from machine import in_turn, threads
 from problems import mnist_problem, spam_problem
 from sklearn.metrics import roc_auc_score
 
-from askless.core import Cases, MaxFeatures, rollout
+from askless.acquisition import Cases, MaxFeatures, rollout
 from askless.methods import Greedy
-from askless.methods.greedy.relaxed import RelaxedLearner
-from askless.nn import Dropout, GumbelBank, mlp_pair
-from askless.nn.products import product
 from askless.training import Chains, Problem
 from askless.training.optimizer import Optimizer
 from askless.training.progress import Silent

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from askless.core import Cases, Policy, Predictor
+from askless.acquisition import Cases, Policy, Predictor
 from askless.encoding import TableEncoder
 from askless.fitted import FittedModel
 from askless.models import RandomOrder

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from askless.core import Cases, Policy
+from askless.acquisition import Cases, Policy
 
 
 class Good(Policy):
@@ -134,7 +134,7 @@ class Forgetful(Good):
 
 POLICIES = {
     "attributes_are_spelt_right": [
-        (Underived(), r"must derive from askless\.core\.Policy"),
+        (Underived(), r"does not derive from askless\.acquisition\.Policy"),
         (Misspelt(), "'infomative' looks like a misspelt 'informative'"),
         (MisspeltInside(), "'need_truth' looks like a misspelt 'needs_truth'"),
     ],

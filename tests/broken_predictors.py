@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from askless.core import Predictor
+from askless.acquisition import Predictor
 
 
 class Certain(Predictor):
@@ -109,7 +109,7 @@ class ForgetfulPredictor(Certain):
 
 PREDICTORS = {
     "overrides_are_spelt_right": [
-        ("classification", UnderivedPredictor(), r"must derive from askless\.core\.Predictor"),
+        ("classification", UnderivedPredictor(), r"does not derive from askless\.acquisition\.Predictor"),
         ("regression", MisspeltSpread(), "'spreed' looks like a misspelt 'spread'"),
     ],
     "predictions_fit_the_outputs": [

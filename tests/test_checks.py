@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from askless import DynamicClassifier, checks
+from askless.acquisition import Policy, Schema, TruthPolicy
 from askless.checks import CheckFailed, Trial, check_method, check_model, check_policy, check_predictor
-from askless.core import Policy, Schema, TruthPolicy
 from askless.methods import FixedOrder, Greedy, Method, list_methods
 from askless.models import RandomOrder, Ranking
 from askless.theory import gaussian_chain, noisy_tests, panels

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from askless import DynamicClassifier
+from askless.acquisition import MaxFeatures, Predictor
 from askless.checks import example_table
-from askless.core import MaxFeatures, Predictor
 from askless.encoding import TableEncoder
 from askless.exceptions import InterviewError, ParameterError, UnseenWarning
 from askless.methods import Greedy
@@ -28,7 +28,7 @@ def model():
     return estimator.fit(X, Y).model_
 
 
-@pytest.mark.parametrize("which", ["fitted.ROWS_AT_ONCE", "core.rollout.CASES_AT_ONCE"])
+@pytest.mark.parametrize("which", ["fitted.ROWS_AT_ONCE", "acquisition.rollout.CASES_AT_ONCE"])
 def test_chunks_of_rows_change_nothing(model, monkeypatch, which):
     known = np.random.default_rng(0).random((len(X), 5)) < 0.3
     whole = model.rollout(X, known=known, available=NAMES[:4])

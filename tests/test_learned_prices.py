@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from askless import DynamicClassifier
-from askless.core import Policy, Predictor, State
-from askless.core.costs import Panels
+from askless.acquisition import Policy, Predictor, State
+from askless.acquisition.costs import Panels
 from askless.datasets import load_dataset
 from askless.methods import Greedy, Value
 from askless.theory import problems

@@ -18,7 +18,7 @@ PACKAGES = [
         f"askless.{module.name}" for module in pkgutil.iter_modules(askless.__path__) if module.name != "__main__"
     ),
 ]
-PUBLIC = [*PACKAGES, "askless.core.costs", "askless.core.stopping"]
+PUBLIC = [*PACKAGES, "askless.acquisition.costs", "askless.acquisition.stopping"]
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(askless.__path__, "askless.")

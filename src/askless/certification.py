@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import StoppingRule
-from askless.core.stopping import Certified
-from askless.core.stopping.certified import certified_on
+from askless.acquisition import StoppingRule
+from askless.acquisition.stopping import Certified
+from askless.acquisition.stopping.certified import certified_on
 from askless.exceptions import CertificationWarning, ParameterError
 from askless.fitted import FittedModel
 from askless.tables import holdout

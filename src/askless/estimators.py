@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from askless.acquisition import Costs, Grid, Precedence, Schema, StoppingRule, Task, cost_model
+from askless.acquisition.costs import split_costs
+from askless.acquisition.numbers import is_whole
+from askless.acquisition.precedence import checked_precedence
+from askless.acquisition.stopping import as_rules, check_rules
 from askless.asking import Asking
 from askless.certification import certified_rules, held_for_proof
-from askless.core import Costs, Grid, Precedence, Schema, StoppingRule, Task, cost_model
-from askless.core.costs import split_costs
-from askless.core.numbers import is_whole
-from askless.core.precedence import checked_precedence
-from askless.core.stopping import as_rules, check_rules
 from askless.encoded import encode_rows, learn_encoder, reference_sample
 from askless.exceptions import ModelFileError, ParameterError, TableError
 from askless.fitted import FittedModel, checked_budget
@@ -255,9 +255,9 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     method : how to learn, by name ("greedy", "value", "forward_selection", ...; `askless.methods.list_methods()` has
         all) or as a configured object such as `askless.methods.Greedy(hidden=(256, 256))`.
     groups : columns that are asked together, `{"blood pressure": ["sbp", "dbp"]}`.
-    costs : the price of features by name, 1 where not given; or a cost model of `askless.core.costs`, such as
+    costs : the price of features by name, 1 where not given; or a cost model of `askless.acquisition.costs`, such as
         `Panels`. What is asked next is weighed against its price (docs/real_life.md).
-    stopping : rules of `askless.core.stopping` that end the questions before the budget does, such as
+    stopping : rules of `askless.acquisition.stopping` that end the questions before the budget does, such as
         `Confidence(0.95) | MaxCost(20)`.
     missing : "skip": a missing value cannot be asked of that row; "answer": asking it counts, and the answer is
         "unknown".

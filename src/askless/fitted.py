@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from askless.core import (
+from askless.acquisition import (
     Candidate,
     Cases,
     Context,
@@ -33,12 +33,12 @@ from askless.core import (
     cost_model,
     rollout,
 )
-from askless.core.choice import candidates_after
-from askless.core.costs import checked_price
-from askless.core.interview import check_unavailable, checked_known
-from askless.core.numbers import Limits, is_whole, limits_text, plausible_limits, within
-from askless.core.stopping import as_rules, check_rules
-from askless.core.stopping.certified import MIXED, manner_of, rules_in_force
+from askless.acquisition.choice import candidates_after
+from askless.acquisition.costs import checked_price
+from askless.acquisition.interview import check_unavailable, checked_known
+from askless.acquisition.numbers import Limits, is_whole, limits_text, plausible_limits, within
+from askless.acquisition.stopping import as_rules, check_rules
+from askless.acquisition.stopping.certified import MIXED, manner_of, rules_in_force
 from askless.encoding import Encoder
 from askless.encoding.cells import as_numbers, is_missing
 from askless.exceptions import InterviewError, ParameterError, UnseenWarning

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from askless import models
-from askless.core import Reference, costs
-from askless.core.stopping import rule_from_json, rule_to_json
+from askless.acquisition import Reference, costs
+from askless.acquisition.stopping import rule_from_json, rule_to_json
 from askless.encoding import encoder_from_json
 from askless.exceptions import AsklessError, ModelFileError, ParameterError
 from askless.files import write_atomic

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.encoding import ImageEncoder, encoder_from_json
 from askless.exceptions import InterviewError, ModelFileError, TableError
 

@@ -9,8 +9,8 @@ from askless.methods.greedy.expected import SHARPNESS, ExpectedLearner
 from askless.nn import gumbel_noise
 from numpy.testing import assert_allclose
 
-from askless.core import MaxFeatures, PerFeature, Uniform, rollout
-from askless.core.costs import Panels
+from askless.acquisition import MaxFeatures, PerFeature, Uniform, rollout
+from askless.acquisition.costs import Panels
 from askless.methods import ForwardSelection, Greedy, MutualInformation
 from askless.training import States, gain_per_price, price_rates, static_rates
 from askless.training.prices import FREE, affordable, with_little_money

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.models import ConvNetwork, NetPolicy
 from askless.models.convolutional import Convolution
 from askless.networks import conv_pair

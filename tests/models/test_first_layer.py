@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.core import Cases, Context, Interview, MaxFeatures, Policy, Predictor, State, rollout
+from askless.acquisition import Cases, Context, Interview, MaxFeatures, Policy, Predictor, State, rollout
 from askless.models import NetPolicy, NetPredictor, Network
 from askless.models.network import FirstLayer
 from askless.models.networked import LogVariance
-from tests.core.linear import schema_of
+from tests.acquisition.linear import schema_of
 
 COLUMNS, FEATURES, HIDDEN = 40, 20, 8
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from askless.core import State
+from askless.acquisition import State
 from askless.models import NetPolicy, NetPredictor, Network
 from askless.models.networked import LogVariance, softmax
 

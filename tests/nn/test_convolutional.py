@@ -11,7 +11,7 @@ from askless.nn.products import sixteen_bits
 from torch.nn import functional
 
 from askless import DynamicClassifier
-from askless.core import Cases, Grid, Schema, State
+from askless.acquisition import Cases, Grid, Schema, State
 from askless.exceptions import ParameterError
 from askless.methods import Greedy
 from askless.training import one_thread

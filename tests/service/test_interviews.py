@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from askless.core import interview as interview_module
+from askless.acquisition import interview as interview_module
 from askless.exceptions import ParameterError
 from askless.persistence import read_model
 from askless.service.asking import Terms

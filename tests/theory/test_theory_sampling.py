@@ -4,7 +4,7 @@ from math import log
 import numpy as np
 import pytest
 
-from askless.core import Policy, Predictor, State
+from askless.acquisition import Policy, Predictor, State
 from askless.exceptions import ParameterError
 from askless.theory import (
     DiscreteProblem,

@@ -7,7 +7,7 @@ import pytest
 import torch
 from askless.nn import Dropout, conv_predictor
 
-from askless.core import Cases, Grid, Schema
+from askless.acquisition import Cases, Grid, Schema
 from askless.exceptions import ParameterError
 from askless.training import Chains, Problem, SubsetLearner, full_sets
 from askless.training.augment import UPRIGHT, crops, late_tilts, tilts, views_for

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from askless.acquisition import Task
 from askless.checks.examples import GROUPS, IMAGE, example_images, example_table
 from askless.checks.models import a_file_keeps_the_model
 from askless.checks.running import PASSED, require
-from askless.core import Task
 from askless.estimators import DynamicClassifier, DynamicRegressor
 from askless.methods import Method
 from askless.persistence import write_model

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless import models
+from askless.acquisition import MaxFeatures, Predictor, State, Trajectory, TruthPolicy, rollout
 from askless.checks.policies import require_refusal
 from askless.checks.predictors import require_valid
 from askless.checks.running import require
-from askless.core import MaxFeatures, Predictor, State, Trajectory, TruthPolicy, rollout
 from askless.encoding.cells import is_missing
 from askless.fitted import FittedModel
 from askless.persistence import read_model, write_model

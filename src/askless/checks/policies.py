@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.checks import properties
-from askless.checks.examples import example_states, swapped_cases
-from askless.checks.running import require
-from askless.core import (
+from askless.acquisition import (
     Cases,
     Context,
     Interview,
@@ -23,6 +20,9 @@ from askless.core import (
     Trajectory,
     rollout,
 )
+from askless.checks import properties
+from askless.checks.examples import example_states, swapped_cases
+from askless.checks.running import require
 
 __all__ = [
     "attributes_are_spelt_right",

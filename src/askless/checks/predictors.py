@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from askless.acquisition import Cases, Predictor, Schema, State, Task
 from askless.checks import properties
 from askless.checks.examples import example_states
 from askless.checks.running import require
-from askless.core import Cases, Predictor, Schema, State, Task
 
 __all__ = [
     "overrides_are_spelt_right",

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from askless.acquisition import State
 from askless.checks.running import require
-from askless.core import State
 
 Call = Callable[[Any, State], np.ndarray]  # the subject and a state to (n, m)
 
@@ -21,7 +21,7 @@ TOLERANCE = 1e-4  # sums of single precision depend on how many rows there are
 
 def derives_from(subject: Any, base: ABCMeta) -> None:
     """The class derives from the base class, and none of its attributes is a misspelt one of the base class."""
-    require(isinstance(subject, base), subject, f"it must derive from askless.core.{base.__name__}, and does not")
+    require(isinstance(subject, base), subject, f"it does not derive from askless.acquisition.{base.__name__}")
     required = base.__abstractmethods__  # a class without them cannot make an object
     expected = [name for name in vars(base) if not name.startswith("_") and name not in required]
     own = {name for kind in type(subject).__mro__ if not issubclass(base, kind) for name in vars(kind)}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from askless.core import Policy
+from askless.acquisition import Policy
 from askless.exceptions import TruthError
 
 PASSED = "passed"

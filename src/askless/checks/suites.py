@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
+from askless.acquisition import Cases, Policy, Predictor, Schema, Task
 from askless.checks import methods, models, policies, predictors
 from askless.checks.examples import example_cases, rows_for
 from askless.checks.methods import Trial
 from askless.checks.running import Check, checks_of, run
-from askless.core import Cases, Policy, Predictor, Schema, Task
 from askless.fitted import FittedModel
 from askless.methods import Method, find_method
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def policy_checks() -> tuple[Check, ...]:
     """The checks of a policy: each takes the policy, its schema and some cases.
 
-    >>> from askless.core import Schema
+    >>> from askless.acquisition import Schema
     >>> from askless.models import Ranking
     >>> schema = Schema.of_numbers(["a", "b"])
     >>> for check in policy_checks():
@@ -62,7 +62,7 @@ def check_policy(policy: Policy, schema: Schema, cases: Cases | None = None) -> 
 
     Returns "passed", or the reason why the check does not apply, by the check's name.
 
-    >>> from askless.core import Schema
+    >>> from askless.acquisition import Schema
     >>> from askless.models import Ranking
     >>> schema = Schema.of_numbers(["a", "b"])
     >>> check_policy(Ranking([2.0, 1.0]), schema)["hidden_values_do_not_matter"]

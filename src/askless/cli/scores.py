@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-    from askless.core import Costs, StoppingRule, Trajectory
+    from askless.acquisition import Costs, StoppingRule, Trajectory
     from askless.fitted import FittedModel
 
 __all__ = [
@@ -104,14 +104,14 @@ def tells_of_money(
     `costs` and `stopping` are those of a call, None: the model's own. What was paid does not say it: of questions
     with prices a case may be asked those alone that cost 1.
     """
-    from askless.core.costs import Uniform
+    from askless.acquisition.costs import Uniform
 
     rules = model.stopping if stopping is None else stopping
     return not isinstance(model.context(costs).costs, Uniform) or any(map(_limits_money, rules))
 
 
 def _limits_money(rule: StoppingRule) -> bool:
-    from askless.core.stopping import MaxCost
+    from askless.acquisition.stopping import MaxCost
 
     return isinstance(rule, MaxCost) or any(map(_limits_money, rule.rules))
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from askless.exceptions import InterviewError
 
 if TYPE_CHECKING:
+    from askless.acquisition import Candidate, Interview
+    from askless.acquisition.schema import Feature, Part, Schema
     from askless.cli.wording import Wording
-    from askless.core import Candidate, Interview
-    from askless.core.schema import Feature, Part, Schema
     from askless.encoding import TableEncoder
 
 __all__ = ["HELP", "Reply", "Session", "known_values", "numbered", "parse_value", "worths"]
@@ -219,7 +219,7 @@ def _assigned(assignment: str, schema: Schema) -> tuple[Feature, Part, str]:
 
 def _answered(talk: Interview, feature: Feature) -> Mapping[str, Any]:
     """What is known of a group so far."""
-    from askless.core.interview import last_said
+    from askless.acquisition.interview import last_said
 
     value = last_said(talk.history, feature.name)
     return value if isinstance(value, Mapping) else {}

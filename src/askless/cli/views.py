@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from askless.acquisition import Candidate, Interview, Question
+    from askless.acquisition.schema import Part
     from askless.cli.wording import Wording
-    from askless.core import Candidate, Interview, Question
-    from askless.core.schema import Part
 
 __all__ = ["choices_of", "foretold", "picture", "reasons", "shown_value", "summary", "title"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Policy, State, StoppingRule, Trajectory
-from askless.core.stopping import InformationPerCost, MaxCost
+from askless.acquisition import Policy, State, StoppingRule, Trajectory
+from askless.acquisition.stopping import InformationPerCost, MaxCost
 from askless.experiments.scoring import losses
 from askless.metrics import metric
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.core import Schema
+from askless.acquisition import Schema
 from askless.methods.base import method_name
 from askless.methods.extras import needed
 from askless.methods.importance import ImportanceMethod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.methods.static import Order, StaticMethod, ranked
 
 if TYPE_CHECKING:

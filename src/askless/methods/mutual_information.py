@@ -12,7 +12,7 @@ from askless.methods.settings import NETWORK, Flag, Number
 from askless.methods.static import RankingMethod
 
 if TYPE_CHECKING:
-    from askless.core import Feature
+    from askless.acquisition import Feature
     from askless.training import Checkpoint, Problem, Progress
 
 __all__ = ["MutualInformation", "equal_frequency_bins", "estimated_information"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.core.schema import Feature
+from askless.acquisition.schema import Feature
 from askless.models import AnswerBook
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askless.core import Policy
+from askless.acquisition import Policy
 from askless.methods.base import Fitted, Kind
 from askless.methods.networked import NetMethod
 from askless.models import Ranking

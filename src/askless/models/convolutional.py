@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.grid import Grid
-from askless.core.state import State
+from askless.acquisition.grid import Grid
+from askless.acquisition.state import State
 
 ROWS_AT_ONCE = 32  # whose windows stay in the processor's cache
 TRUNK = "trunk."  # in front of the names of its arrays

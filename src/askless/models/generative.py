@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Policy, State
+from askless.acquisition import Policy, State
 from askless.models.imagined import AnswerBook, Imagination, added_by
 from askless.models.network import Network
 from askless.models.partial_vae import Heads, PartialVae

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from askless.core.state import State
+from askless.acquisition.state import State
 from askless.models.network import Network
 
 ROWS_AT_ONCE = 1024  # imagined records: the layers between should fit the processor's cache

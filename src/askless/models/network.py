@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from askless.core.state import State
+from askless.acquisition.state import State
 
 
 class NetworkLike(Protocol):

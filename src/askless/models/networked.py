@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Policy, Predictor, State
+from askless.acquisition import Policy, Predictor, State
 from askless.models.convolutional import ConvNetwork
 from askless.models.network import Network, NetworkLike
 

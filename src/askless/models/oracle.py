@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import State, TruthPolicy
+from askless.acquisition import State, TruthPolicy
 from askless.models.network import Network
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Policy, State
+from askless.acquisition import Policy, State
 
 
 class Ranking(Policy):

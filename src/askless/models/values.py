@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Policy, State
+from askless.acquisition import Policy, State
 from askless.models.network import NetworkLike
 from askless.models.networked import build_network, softmax, with_blank
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from askless.core import Grid, State
+from askless.acquisition import Grid, State
 from askless.exceptions import ParameterError
 from askless.models import ConvNetwork as FoldedNetwork
 from askless.networks.base import MaskedNetwork, PolicyPredictor

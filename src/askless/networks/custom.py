@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from askless.core import State
+from askless.acquisition import State
 from askless.networks.base import MaskedNetwork
 
 __all__ = ["CustomNetwork", "TorchNetwork", "custom_network"]

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.models.convolutional import Block as FoldedBlock
 from askless.models.convolutional import Convolution, ConvTrunk, padding_of
 

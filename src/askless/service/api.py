@@ -10,7 +10,7 @@ import numpy as np
 from fastapi import APIRouter
 from starlette.requests import Request
 
-from askless.core import State
+from askless.acquisition import State
 from askless.exceptions import AsklessError
 from askless.service.answers import checked_answers, notes, respelled
 from askless.service.asking import TERMS, begin, checked_names, predicted, quiet, read_terms, standing

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from askless.core import MaxFeatures
-from askless.core.stopping import StoppingRule, stopping_from_json
+from askless.acquisition import MaxFeatures
+from askless.acquisition.stopping import StoppingRule, stopping_from_json
 from askless.hints import did_you_mean, listed, nearest
 from askless.service.errors import invalid
 from askless.service.models import ServedModel

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from askless.core import Policy, State
+from askless.acquisition import Policy, State
 from askless.exceptions import ParameterError
 from askless.theory.records import Floats, Partial
 from askless.theory.table import StateTable

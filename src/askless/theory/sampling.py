@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from askless.core import Policy, Predictor, Schema, State
+from askless.acquisition import Policy, Predictor, Schema, State
 from askless.exceptions import ParameterError
 from askless.theory.records import Floats, Ints
 

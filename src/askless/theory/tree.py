@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.core import Context, CostModel, Policy, Predictor, Progress, Uniform, decide
-from askless.core.stopping import MaxCost
+from askless.acquisition import Context, CostModel, Policy, Predictor, Progress, Uniform, decide
+from askless.acquisition.stopping import MaxCost
 from askless.exceptions import ParameterError
 from askless.theory.records import Bools, Floats, Ints, Partial
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "Prediction", "Visits", "expand", "predict_with"]
 
 Choice = Policy | Callable[[Partial], Ints]
-"""A policy of the core, or a function from records to the (n,) features to ask next, -1 for none."""
+"""A `Policy`, or a function from records to the (n,) features to ask next, -1 for none."""
 
 Prediction = Predictor | Callable[[Partial], Floats]
-"""A predictor of the core, or a function from records to (n, classes) probabilities."""
+"""A `Predictor`, or a function from records to (n, classes) probabilities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def expand(
 def _pick(
     problem: DiscreteProblem, policy: Choice, partial: Partial, spent: Floats, costs: CostModel, money: float | None
 ) -> tuple[Ints, Floats]:
-    """(n,) the features to ask next and their prices; a policy of the core decides as it does in a roll-out."""
+    """(n,) the features to ask next and their prices; a `Policy` decides as it does in a roll-out."""
     state = problem.state(partial)
     scored = policy if isinstance(policy, Policy) else problem.greedy
     progress = Progress(

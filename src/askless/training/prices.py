@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from askless.core import State
+from askless.acquisition import State
 from askless.training.chains import States
 from askless.training.problem import Problem
 from askless.training.subsets import Sampler

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from askless.core import Cases, CostModel, Grid, Missing, Precedence, Schema, State, Task, Uniform
+from askless.acquisition import Cases, CostModel, Grid, Missing, Precedence, Schema, State, Task, Uniform
 
 __all__ = ["Problem", "Rows", "some_rows"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from askless.core import State
+from askless.acquisition import State
 from askless.methods.base import Fitted
 from askless.methods.cmi_pvae.learner import VaeLearner, VaeModule
 from askless.methods.cmi_pvae.method import CmiPvae
