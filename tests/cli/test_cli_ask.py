@@ -358,7 +358,11 @@ def test_why_says_what_scores_mean(session):
 
 def test_a_free_question_is_called_free():
     told = worths(
-        [Candidate("age", 3e11, 0.3, 0.0), Candidate("scan", 0.02, 0.4, 20.0), Candidate("x", 0.0, 0.0, 0.0)]
+        [
+            Candidate(name="age", score=3e11, information=0.3, price=0.0),
+            Candidate(name="scan", score=0.02, information=0.4, price=20.0),
+            Candidate(name="x", score=0.0, information=0.0, price=0.0),
+        ]
     )
     assert told.splitlines()[0] == "age: free, so it comes first, information 0.3, cost 0"
     assert told.splitlines()[1].strip() == "scan: score 0.02, information 0.4, cost 20"

@@ -248,7 +248,7 @@ def test_a_function_cannot_be_saved(tmp_path):
     X, y = table(200)
     costs = Depends(lambda state: np.ones(state.asked.shape))
     model = DynamicClassifier(2, method=Greedy(epochs=1, pretrain_epochs=1, hidden=(8,)), costs=costs).fit(X, y)
-    with pytest.raises(ValueError, match="Depends cannot be saved: a file holds no functions; give it to rollout"):
+    with pytest.raises(ValueError, match="Depends cannot be saved: a model file holds no functions; pass it to rollout"):
         model.save(tmp_path / "m.askless")
 
 
