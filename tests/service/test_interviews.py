@@ -221,12 +221,13 @@ def test_what_was_asked_stays_where_the_model_chooses_in_another_way(models, tmp
     async def lead_and_resume():
         store = Store(str(tmp_path / "kept.db"))
         live, stood = await lead(Interviews(models, store, Metrics(), 30), model)
+        before = live.to_json()
         if not agrees:
             monkeypatch.setattr(choice, "pick_best", otherwise(choice.pick_best))
         interviews = Interviews(models, store, Metrics(), 30)
         again = await interviews.find(live.id)
         assert happened(again.interview) == happened(live.interview)
-        assert (again.to_json() == live.to_json()) is agrees  # the question is another where the model is
+        assert (again.to_json() == before) is agrees  # the question is another where the model is
         refused = Event("unknown", "age")
         with raises(Problem, "question_changed", name=again.interview.question.name):  # what comes now is compared
             await interviews.change(live.id, refused)
