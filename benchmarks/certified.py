@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from askless import DynamicClassifier
-from askless.core.stopping import Certified
-from askless.core.stopping.certified import certified_on
+from askless.acquisition.stopping import Certified
+from askless.acquisition.stopping.certified import certified_on
 from askless.datasets import load_dataset
 from askless.files import write_atomic
 

@@ -11,7 +11,7 @@ from literal import LiteralNets
 from machine import in_turn, threads
 from problems import mnist_problem, spam_problem, spam_table
 
-from askless.core import Cases, MaxFeatures, Trajectory, cases_at_once, rollout
+from askless.acquisition import Cases, MaxFeatures, Trajectory, cases_at_once, rollout
 from askless.encoding import TableEncoder
 from askless.fitted import FittedModel
 from askless.models import NetPolicy, NetPredictor, Network

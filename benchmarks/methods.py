@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 import askless
 from askless import DynamicClassifier
-from askless.core import MaxFeatures, rollout
+from askless.acquisition import MaxFeatures, rollout
 from askless.datasets import load_dataset
 from askless.files import write_atomic
 from askless.methods import Greedy, find_method, list_methods

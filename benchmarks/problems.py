@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from askless.core import Cases, Schema
+from askless.acquisition import Cases, Schema
 from askless.datasets import load_dataset
 from askless.encoding import TableEncoder
 from askless.training import Problem

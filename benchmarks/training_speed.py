@@ -16,7 +16,7 @@ from machine import in_turn, threads
 from problems import mnist_problem, spam_problem
 from sklearn.metrics import roc_auc_score
 
-from askless.core import Cases, MaxFeatures, rollout
+from askless.acquisition import Cases, MaxFeatures, rollout
 from askless.methods import Greedy
 from askless.training import Chains, Problem
 from askless.training.optimizer import Optimizer

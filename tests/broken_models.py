@@ -3,13 +3,13 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from askless.core import Cases
+from askless.acquisition import Cases, Policy, Predictor
 from askless.encoding import TableEncoder
 from askless.fitted import FittedModel
 from askless.models import RandomOrder
 
 
-class Wrapped:
+class Wrapped(Policy, Predictor):
     """A policy or a predictor that does something else first."""
 
     def __init__(self, inner):

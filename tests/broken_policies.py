@@ -4,16 +4,32 @@ import sys
 
 import numpy as np
 
-from askless.core import Cases
+from askless.acquisition import Cases, Policy
 
 
-class Good:
+class Good(Policy):
     """Scores that depend on the state; the base of what is broken."""
 
     weights = np.array([0.5, -1.0, 2.0, 0.1])
 
     def score(self, state):
         return np.where(state.known, 0.0, self.weights * (1.0 + np.abs(state.x).sum(axis=1, keepdims=True)))
+
+
+class Underived:
+    """Has the right method and no base class."""
+
+    def score(self, state):
+        return np.zeros(state.asked.shape)
+
+
+class Misspelt(Good):
+    infomative = True
+
+
+class MisspeltInside(Good):
+    def __init__(self):
+        self.need_truth = True
 
 
 class TooNarrow(Good):
@@ -117,6 +133,11 @@ class Forgetful(Good):
 
 
 POLICIES = {
+    "attributes_are_spelt_right": [
+        (Underived(), r"does not derive from askless\.acquisition\.Policy"),
+        (Misspelt(), "'infomative' looks like a misspelt 'informative'"),
+        (MisspeltInside(), "'need_truth' looks like a misspelt 'needs_truth'"),
+    ],
     "scores_fit_the_features": [(TooNarrow(), r"shape \(20, 3\)"), (WholeNumbers(), "int64")],
     "scores_are_numbers": [(SometimesNaN(), r"\d+ of \d+ scores of open features are NaN \(first: row \d+, feature")],
     "scores_leave_the_state_alone": [(Mutating(), "of 80 entries of the state's x"), (Resetting(), "state's asked")],

@@ -2,13 +2,27 @@
 
 import numpy as np
 
+from askless.acquisition import Predictor
 
-class Certain:
+
+class Certain(Predictor):
     """Probabilities from what is known; the base of what is broken."""
 
     def predict(self, state):
         p = 1.0 / (1.0 + np.exp(-state.x.sum(axis=1, dtype=float)))
         return np.column_stack([p, 1.0 - p])
+
+
+class UnderivedPredictor:
+    """Has the right method and no base class."""
+
+    def predict(self, state):
+        return np.full((len(state), 2), 0.5)
+
+
+class MisspeltSpread(Certain):
+    def spreed(self, state):
+        return np.ones(len(state))
 
 
 class Flat(Certain):
@@ -94,6 +108,10 @@ class ForgetfulPredictor(Certain):
 
 
 PREDICTORS = {
+    "overrides_are_spelt_right": [
+        ("classification", UnderivedPredictor(), r"does not derive from askless\.acquisition\.Predictor"),
+        ("regression", MisspeltSpread(), "'spreed' looks like a misspelt 'spread'"),
+    ],
     "predictions_fit_the_outputs": [
         ("classification", Flat(), r"shape \(20,\)"),
         ("regression", Certain(), r"regression have the shape \(20, 2\)"),

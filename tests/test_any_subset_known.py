@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from askless import DynamicClassifier
-from askless.core import State
+from askless.acquisition import State
 from askless.methods import Greedy
 from askless.theory import DiscreteProblem
 

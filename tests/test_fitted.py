@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from askless import DynamicClassifier
+from askless.acquisition import MaxFeatures, Predictor
 from askless.checks import example_table
-from askless.core import MaxFeatures
 from askless.encoding import TableEncoder
 from askless.exceptions import InterviewError, ParameterError, UnseenWarning
 from askless.methods import Greedy
@@ -28,7 +28,7 @@ def model():
     return estimator.fit(X, Y).model_
 
 
-@pytest.mark.parametrize("which", ["fitted.ROWS_AT_ONCE", "core.rollout.CASES_AT_ONCE"])
+@pytest.mark.parametrize("which", ["fitted.ROWS_AT_ONCE", "acquisition.rollout.CASES_AT_ONCE"])
 def test_chunks_of_rows_change_nothing(model, monkeypatch, which):
     known = np.random.default_rng(0).random((len(X), 5)) < 0.3
     whole = model.rollout(X, known=known, available=NAMES[:4])
@@ -118,7 +118,7 @@ def test_parts_that_fit(model):
     assert model.checked() is model
 
 
-class NotANumber:
+class NotANumber(Predictor):
     def predict(self, state):
         return np.full((len(state), 3), np.nan)
 
@@ -137,6 +137,8 @@ class NotANumber:
         {"max_features": 2.0},
         {"policy": Ranking([1.0, 2.0])},
         {"predictor": NotANumber()},
+        {"policy": object()},
+        {"predictor": Ranking([1.0] * 5)},
         {"stopping": ("soon",)},
         {"settings": None},
         {"summary": []},

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from askless import DynamicClassifier
-from askless.core import State
-from askless.core.costs import Panels
+from askless.acquisition import Policy, Predictor, State
+from askless.acquisition.costs import Panels
 from askless.datasets import load_dataset
 from askless.methods import Greedy, Value
 from askless.theory import problems
@@ -16,12 +16,12 @@ NAMES = ("noisy_tests", "decision_tree", "panels")
 SHARES = (0.15, 0.3, 0.45, 0.6, 0.8)  # of what everything costs
 
 
-class Encoded:
+class Encoded(Policy, Predictor):
     """A fitted model's policy and predictor, for the integers of an exact problem."""
 
     def __init__(self, model):
-        self.model, self.noise = model, getattr(model.policy, "noise", 0.0)
-        self.informative = getattr(model.policy, "informative", False)
+        self.model, self.noise = model, model.policy.noise
+        self.informative = model.policy.informative
 
     def _state(self, state):
         cases = self.model.encoder.transform(np.rint(state.x).astype(int))

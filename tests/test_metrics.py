@@ -12,7 +12,7 @@ import pytest
 import sklearn.metrics as sk
 
 from askless import metrics
-from askless.core import Trajectory
+from askless.acquisition import Trajectory
 from askless.exceptions import ParameterError, TableError
 from askless.metrics import accuracy, auroc, brier, curve, log_loss, mae, metric, r2, rmse
 from askless.metrics import curves as curves_module

@@ -17,8 +17,8 @@ import pytest
 from sklearn.base import clone
 
 from askless import DynamicClassifier, DynamicRegressor, load
+from askless.acquisition import MaxFeatures
 from askless.checks import example_table
-from askless.core import MaxFeatures
 from askless.exceptions import AsklessError, ModelFileError, ParameterError
 from askless.methods import FixedOrder, Greedy, Random
 from askless.models import NetPolicy, NetPredictor, Network, Ranking

@@ -15,8 +15,8 @@ import pytest
 from safetensors.numpy import save
 
 from askless import DynamicClassifier, DynamicRegressor, load
+from askless.acquisition import MaxFeatures
 from askless.checks import example_table
-from askless.core import MaxFeatures
 from askless.exceptions import ModelFileError
 from askless.methods import FixedOrder, Greedy
 from askless.persistence import FORMAT_VERSION, read_model

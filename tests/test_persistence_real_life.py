@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from askless import DynamicClassifier, load
+from askless.acquisition.costs import Panels, PerFeature
+from askless.acquisition.stopping import Confidence, MaxCost, MaxFeatures
 from askless.checks import example_table
-from askless.core.costs import Panels, PerFeature
-from askless.core.stopping import Confidence, MaxCost, MaxFeatures
 from askless.exceptions import ModelFileError
 from askless.methods import FixedOrder
 from askless.persistence import read_model

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from askless import plotting
-from askless.core import Grid, Trajectory
+from askless.acquisition import Grid, Trajectory
 from askless.exceptions import ParameterError
 from askless.plotting import plot_curve, plot_order_map, plot_path, plot_reveal, plot_selection_frequency, style
 from tests.coded import raises
@@ -371,7 +371,7 @@ class TestManners:
         code = """
 import sys, matplotlib, numpy as np, pandas as pd
 from askless import plotting
-from askless.core import Grid, Trajectory
+from askless.acquisition import Grid, Trajectory
 
 def settings():
     names = set(matplotlib.rcParams) - {"backend"}  # to read that one imports pyplot

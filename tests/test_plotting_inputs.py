@@ -9,7 +9,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from askless import DynamicClassifier
-from askless.core import Grid, Trajectory
+from askless.acquisition import Grid, Trajectory
 from askless.exceptions import ParameterError
 from askless.metrics import metric, usual_metric
 from askless.plotting import plot_curve, plot_order_map, plot_path, plot_reveal, plot_selection_frequency, style

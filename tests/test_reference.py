@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor
+from askless.acquisition import Interview, Trajectory
 from askless.cli import build_parser
-from askless.core import Interview, Trajectory
 
 PAGE = (Path(__file__).parent.parent / "docs" / "reference.md").read_text()
 NAMED = set(re.findall(r"[A-Za-z_]\w*", " ".join(re.findall(r"`[^`]+`", PAGE))))  # in code, wherever it stands
-SPOKEN_OF = ["core.costs", "core.stopping", "persistence", "plotting", "metrics", "datasets", "experiments", "theory"]
-SPOKEN_OF += ["checks", "exceptions"]
+SPOKEN_OF = ["acquisition.costs", "acquisition.stopping", "persistence", "plotting", "metrics", "datasets"]
+SPOKEN_OF += ["experiments", "theory", "checks", "exceptions"]
 
 
 @pytest.mark.parametrize("name", SPOKEN_OF)

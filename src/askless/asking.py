@@ -10,17 +10,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from askless import metrics
+from askless.acquisition import Candidate, Costs, Interview, StoppingRule, Task, Trajectory
+from askless.acquisition.stopping import Certified, as_rules, check_rules
 from askless.certification import certified_rules
-from askless.core import Candidate, Costs, Interview, StoppingRule, Task, Trajectory
-from askless.core.stopping import Certified, as_rules, check_rules
 from askless.exceptions import ParameterError
 from askless.fitted import FittedModel
 from askless.inputs import table_again
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Asking"]
 
 
 class Asking:

@@ -9,15 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import StoppingRule
-from askless.core.stopping import Certified
-from askless.core.stopping.base import makes_promise
-from askless.core.stopping.certified import certified_on
+from askless.acquisition import StoppingRule
+from askless.acquisition.stopping import Certified
+from askless.acquisition.stopping.certified import certified_on
 from askless.exceptions import CertificationWarning, ParameterError
 from askless.fitted import FittedModel
 from askless.tables import holdout
-
-__all__ = ["PROOF", "certified_rules", "held_for_proof"]
 
 PROOF = 0.2  # share of the rows that a fit holds out, where a rule is to be certified
 
@@ -25,7 +22,7 @@ PROOF = 0.2  # share of the rows that a fit holds out, where a rule is to be cer
 def held_for_proof(rules: Sequence[StoppingRule], y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows to fit on, and those on which certified rules find their thresholds: none without such rules."""
     everything = np.arange(len(y))
-    if not any(map(makes_promise, rules)):
+    if not any(rule.promises for rule in rules):
         return everything, everything[:0]
     rows, held = holdout(y, PROOF, stratify=True, seed=seed)
     return (everything, everything[:0]) if len(rows) == len(y) else (rows, held)
@@ -45,7 +42,7 @@ def certified_rules(
             name="batch",
             value=options["batch"],
         )
-    if not any(map(makes_promise, rules)):
+    if not any(rule.promises for rule in rules):
         return tuple(rules)
     others = [rule for rule in rules if not isinstance(rule, Certified)]
     if len(y):

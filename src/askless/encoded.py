@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Cases, Grid, Reference
+from askless.acquisition import Cases, Grid, Reference
 from askless.encoding import Encoder, ImageEncoder, TableEncoder
 from askless.tables import ParquetTable, row_chunks, take_rows
 

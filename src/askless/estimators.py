@@ -12,13 +12,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from askless.acquisition import Costs, Grid, Precedence, Schema, StoppingRule, Task, cost_model
+from askless.acquisition.costs import split_costs
+from askless.acquisition.numbers import is_whole
+from askless.acquisition.precedence import checked_precedence
+from askless.acquisition.stopping import as_rules, check_rules
 from askless.asking import Asking
 from askless.certification import certified_rules, held_for_proof
-from askless.core import Costs, Grid, Precedence, Schema, StoppingRule, Task, cost_model
-from askless.core.costs import split_costs
-from askless.core.numbers import is_whole
-from askless.core.precedence import checked_precedence
-from askless.core.stopping import as_rules, check_rules
 from askless.encoded import encode_rows, learn_encoder, reference_sample
 from askless.exceptions import AsklessWarning, ModelFileError, ParameterError, TableError
 from askless.fitted import FittedModel, checked_budget
@@ -327,9 +327,9 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     method : the training method, by name ("greedy", "value", "forward_selection", ...; see
         `askless.methods.list_methods()`) or as an object such as `askless.methods.Greedy(hidden=(256, 256))`.
     groups : columns that are asked together, such as `{"blood pressure": ["sbp", "dbp"]}`.
-    costs : the cost of features by name; the default cost is 1. Or a cost model of `askless.core.costs`, such as
+    costs : the cost of features by name; the default cost is 1. Or a cost model of `askless.acquisition.costs`, such as
         `Panels`. Costs influence what is asked next (docs/real_life.md).
-    stopping : rules of `askless.core.stopping` that can end the questions before the budget is used up, such as
+    stopping : rules of `askless.acquisition.stopping` that can end the questions before the budget is used up, such as
         `Confidence(0.95) | MaxCost(20)`.
     missing : "skip": a missing value cannot be asked in that row. "answer": it can be asked, counts towards the
         budget, and the answer is "unknown".

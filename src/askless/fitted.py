@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from askless.core import (
-    Asker,
+from askless.acquisition import (
     Candidate,
     Cases,
+    Context,
     CostModel,
     Costs,
     Interview,
@@ -28,26 +28,22 @@ from askless.core import (
     StoppingRule,
     Task,
     Trajectory,
-    TruthPolicy,
     askable,
     cases_at_once,
     cost_model,
     rollout,
 )
-from askless.core.candidates import candidates_after
-from askless.core.costs import checked_price
-from askless.core.interview import check_unavailable, checked_known
-from askless.core.numbers import Limits, is_whole, limits_text, plausible_limits, within
-from askless.core.stopping import as_rules, check_rules
-from askless.core.stopping.base import makes_promise
-from askless.core.stopping.certified import MIXED, manner_of, rules_in_force
+from askless.acquisition.choice import candidates_after
+from askless.acquisition.costs import checked_price
+from askless.acquisition.interview import check_unavailable, checked_known
+from askless.acquisition.numbers import Limits, is_whole, limits_text, plausible_limits, within
+from askless.acquisition.stopping import as_rules, check_rules
+from askless.acquisition.stopping.certified import MIXED, manner_of, rules_in_force
 from askless.encoding import Encoder
 from askless.encoding.cells import as_numbers, is_missing
 from askless.exceptions import InterviewError, ParameterError, UnseenWarning
 from askless.hints import listed
 from askless.tables import check_row_labels, row_chunks, take_rows
-
-__all__ = ["FittedModel", "checked_budget"]
 
 ROWS_AT_ONCE = 16384  # encoded in chunks of this many rows, so that memory stays bounded
 
@@ -80,7 +76,12 @@ class FittedModel:
     @property
     def informative(self) -> bool:
         """Whether the policy's scores are information, as rules and prices can weigh it."""
-        return bool(getattr(self.policy, "informative", False))
+        return self.policy.informative
+
+    @property
+    def predicts_spread(self) -> bool:
+        """Whether predictions come with a standard deviation."""
+        return self.predictor.spread(State.empty(1, self.schema)) is not None
 
     @property
     def missing_words(self) -> tuple[str, ...]:
@@ -100,7 +101,7 @@ class FittedModel:
         row_numbers: Sequence[int] | np.ndarray | None = None,
     ) -> Trajectory:
         """Ask every row of the table; `row_numbers` are the rows' places in a larger one, for errors to name."""
-        asker = self.asker(costs)
+        context = self.context(costs)
         rules = self._rules(max_features, stopping)
         available = self.mask(available, "available", table)
         known = self.mask(known, "known", table)
@@ -112,7 +113,7 @@ class FittedModel:
                 value=batch,
                 low=1,
             )
-        if any(map(makes_promise, rules)):
+        if any(rule.promises for rule in rules):
             rules = rules_in_force(rules, self.manner(rules, costs, known, available, int(batch)))
         parts = []
         for rows, cases in self._chunks(table, row_numbers):
@@ -122,11 +123,11 @@ class FittedModel:
                 cases,
                 self.schema,
                 stopping=rules,
-                costs=asker.costs,
+                costs=context.costs,
                 missing=self.missing,
                 available=None if available is None else available[rows],
                 known=None if known is None else known[rows],
-                precedence=asker.precedence,
+                precedence=context.precedence,
                 reference=self.reference,
                 batch=batch,
             )
@@ -146,7 +147,7 @@ class FittedModel:
         known: Any = None,
     ) -> tuple[Candidate, ...]:
         """What can be asked next of a row after the features `asked`, the best first; empty where a rule stops it."""
-        asker = self.asker(costs)
+        context = self.context(costs)
         rules = self._rules(max_features, stopping)
         available = self.mask(available, "available", table)
         known = self.mask(known, "known", table)
@@ -168,14 +169,14 @@ class FittedModel:
             raise ParameterError(
                 "duplicate_name", f"asked names a feature twice: {listed(asked)}", name="asked", value=list(asked)
             )
-        if any(map(makes_promise, rules)):
+        if any(rule.promises for rule in rules):
             rules = rules_in_force(rules, self.manner(rules, costs, known, available), warn=False)
         row = range(len(table))[row]
         one = slice(row, row + 1)
         case = self.encoder.transform(take_rows(table, np.array([row])), [row])
         can_ask = askable(case.present, self.missing, None if available is None else available[one])
         given = np.zeros_like(case.present) if known is None else known[one]
-        return candidates_after(asker, rules, case, can_ask, given, order)
+        return candidates_after(context, rules, case, order, can_ask=can_ask, known=given)
 
     def interview(
         self,
@@ -195,11 +196,11 @@ class FittedModel:
         known = checked_known(known)
         check_unavailable(unavailable)
         unavailable = list(unavailable)
-        if any(map(makes_promise, rules)):
+        if any(rule.promises for rule in rules):
             manner = manner_of(rules, prices=self._other_prices(costs), known=list(known), unavailable=unavailable)
             rules = rules_in_force(rules, manner)
         return Interview(
-            self.asker(costs),
+            self.context(costs),
             self if check_values else self.encoder,
             stopping=rules,
             describe=self.describe,
@@ -282,27 +283,31 @@ class FittedModel:
     def _other_prices(self, costs: Costs | None) -> list[str]:
         """What differs from the costs of the fit."""
         own, other = (cost_model(each, self.schema, self.costs) for each in (None, costs))
-        if not (getattr(own, "fixed", False) and getattr(other, "fixed", False)):
+        if not (own.fixed and other.fixed):
             return [] if repr(own) == repr(other) else [repr(other)]
         mask = np.zeros((1, len(self.schema)), dtype=bool)
         nothing = State(np.zeros((1, self.schema.n_columns), dtype=np.float32), mask, mask)
         before, after = own.prices(nothing)[0], other.prices(nothing)[0]
         return [f"{name}={after[i]:g}" for i, name in enumerate(self.schema.names) if before[i] != after[i]]
 
-    def asker(self, costs: Costs | None = None) -> Asker:
-        """Who asks, with the prices of the fit or others."""
-        prices = cost_model(costs, self.schema, self.costs)
-        before = Precedence.of(self.precedence, self.schema)
-        return Asker(self.policy, self.predictor, self.schema, prices, before, self.reference)
+    def context(self, costs: Costs | None = None) -> Context:
+        """The acquisition context, with the prices of the fit or others."""
+        return Context(
+            self.policy,
+            self.predictor,
+            self.schema,
+            costs=cost_model(costs, self.schema, self.costs),
+            precedence=Precedence.of(self.precedence, self.schema),
+            reference=self.reference,
+        )
 
     def describe(self, output: np.ndarray, state: State) -> dict[Any, float]:
         """The prediction of a batch of one, in words: {class: probability}, or {"mean": .., "sd": ..}."""
         if self.task == "classification":
             return dict(zip(self.classes, output.tolist()[0], strict=True))
-        told = {"mean": float(output[0, 0])}
-        spread = getattr(self.predictor, "spread", None)
-        sd = None if spread is None else spread(state)
-        return told if sd is None else told | {"sd": float(sd[0])}
+        mean = {"mean": float(output[0, 0])}
+        sd = self.predictor.spread(state)
+        return mean if sd is None else mean | {"sd": float(sd[0])}
 
     def checked(self) -> FittedModel:
         """Itself, if its parts fit one another."""
@@ -315,7 +320,7 @@ class FittedModel:
             raise ValueError(f"max_features is {self.max_features!r} for {len(self.schema)} features")
         for feature in self.schema.features:
             checked_price(feature.name, feature.cost)
-        self.asker()  # checks costs and precedence
+        self.context()  # checks the policy, the predictor, costs and precedence
         check_rules(
             as_rules(self.stopping), self.task, stored=self.reference is not None, informative=self.informative
         )
@@ -344,8 +349,11 @@ class FittedModel:
                 x[0, feature.start : feature.stop] = self.encoder.encode_answer(
                     i, {part.name: _example(part) for part in feature.parts}
                 )
-            scores = _scores(self.policy, State(x, mask, mask), x)
-            predicted = self.predictor.predict(State(x, mask, mask))
+            state = State(x, mask, mask)
+            scores = np.asarray(
+                self.policy.score_with_truth(state, x) if self.policy.needs_truth else self.policy.score(state)
+            )
+            predicted = self.predictor.predict(state)
         if scores.shape != mask.shape or predicted.shape != (1, outputs):
             raise ParameterError(
                 "wrong_shape",
@@ -442,13 +450,6 @@ def checked_budget(max_features: Any, n_features: int) -> int:
             low=1,
         )
     return min(int(max_features), n_features)
-
-
-def _scores(policy: Policy, state: State, truth: np.ndarray) -> np.ndarray:
-    """(n, features) of any policy, also of one that looks at the truth."""
-    if isinstance(policy, TruthPolicy) and policy.needs_truth:
-        return np.asarray(policy.score_with_truth(state, truth))
-    return np.asarray(policy.score(state))
 
 
 def _example(part: Part) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Grid
-from askless.core.numbers import is_whole
+from askless.acquisition import Grid
+from askless.acquisition.numbers import is_whole
 from askless.exceptions import ParameterError, TableError
 
 __all__ = ["flat_images", "image_grid", "is_images", "stacked_images"]

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from askless.core.numbers import is_whole
+from askless.acquisition.numbers import is_whole
 from askless.encoding import Encoder, ImageEncoder, read_table
 from askless.encoding.category import warn_of_spellings
 from askless.encoding.cells import DATES, is_missing

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Cases
+from askless.acquisition import Cases
 from askless.encoding import Encoder
 from askless.exceptions import MissingnessWarning
 

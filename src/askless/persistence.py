@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from askless import models
-from askless.core import Reference, costs
-from askless.core.stopping import rule_from_json, rule_to_json
+from askless.acquisition import Reference, costs
+from askless.acquisition.stopping import rule_from_json, rule_to_json
 from askless.encoding import encoder_from_json
 from askless.exceptions import AsklessError, ModelFileError, ParameterError
 from askless.files import write_atomic
@@ -374,12 +374,6 @@ def _described(module: Any, part: Any) -> dict[str, Any]:
         raise ParameterError(
             "cannot_save",
             f"{name} cannot be saved: a model file holds only classes that {module.__name__} exports",
-            name=name,
-        )
-    if not hasattr(part, "config"):
-        raise ParameterError(
-            "cannot_save",
-            f"{name} cannot be saved: a model file holds no functions; pass it to rollout and interview instead",
             name=name,
         )
     return {"name": name, "config": part.config()}

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from askless import DynamicClassifier
+from askless.acquisition import Candidate
+from askless.acquisition.schema import Part
 from askless.cli import main
 from askless.cli.session import HELP, Session, explain, known_values, parse_value
 from askless.cli.views import alternatives, choices_of, picture, prediction_text, shown_value, summary, title
 from askless.cli.wording import Wording
-from askless.core import Candidate
-from askless.core.schema import Part
 from askless.exceptions import InterviewError
 from askless.methods import FixedOrder
 from askless.persistence import read_model

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from askless import load
+from askless.acquisition import Schema, Trajectory
 from askless.cli.walk import answer_of, choose_case, walk
-from askless.core import Schema, Trajectory
 from askless.methods import FixedOrder, Greedy, Random
 from askless.persistence import read_model
 from tests.cli.cli_helpers import messy_frame

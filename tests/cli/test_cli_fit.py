@@ -11,13 +11,13 @@ import pytest
 from safetensors import safe_open
 
 from askless import load
+from askless.acquisition import Trajectory
 from askless.cli.parser import UsageError
 from askless.cli.remarks import remarks
 from askless.cli.scores import Scores, leaking_features
 from askless.cli.settings import configured_method
 from askless.cli.tables import ParquetFile
 from askless.cli.target import choose_task
-from askless.core import Trajectory
 from askless.metrics import accuracy, auroc
 from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, messy_frame, refused
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from askless import load
+from askless.acquisition.stopping import Confidence, MaxCost, MaxFeatures
 from askless.cli.rules import read_stop
-from askless.core.stopping import Confidence, MaxCost, MaxFeatures
 from tests.cli.cli_helpers import FEATURES, QUICK, messy_frame, refused, spawn
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from askless.core import Schema, Trajectory
+from askless.acquisition import Schema, Trajectory
 from askless.datasets import Dataset, describe
 from askless.metrics import accuracy, curve, rmse
 from askless.report import Case, Comparison, Contender, headline, lead, needed, ranking, render_report

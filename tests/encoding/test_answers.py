@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.core.interview import AnswerCodec
+from askless.acquisition.interview import AnswerCodec
 from askless.encoding import TableEncoder
 from askless.exceptions import InterviewError, UnseenWarning
 from tests.coded import raises, warns

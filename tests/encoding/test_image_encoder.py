@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.encoding import ImageEncoder, encoder_from_json
 from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, ParameterError, TableError
 from tests.coded import raises, warns

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor
-from askless.core.stopping import Confidence, MaxCost, Spread
+from askless.acquisition.stopping import Confidence, MaxCost, Spread
 from askless.exceptions import AsklessError, AsklessWarning, DataWarning, TableError
 from askless.methods import FixedOrder
 from tests.coded import raises, warns

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor, load
-from askless.certification import held_for_proof
-from askless.core.costs import Depends
-from askless.core.stopping import (
+from askless.acquisition.costs import Depends
+from askless.acquisition.stopping import (
     Certified,
     Confidence,
     DecisionStable,
@@ -18,6 +17,7 @@ from askless.core.stopping import (
     rule_from_json,
     rule_to_json,
 )
+from askless.certification import held_for_proof
 from askless.exceptions import CertificationWarning, InterviewError, ParameterError, TableError
 from askless.methods import Greedy
 from tests.coded import no_warning, raises, warns

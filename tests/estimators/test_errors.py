@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier
-from askless.core.stopping import Confidence
+from askless.acquisition.stopping import Confidence
 from askless.exceptions import AsklessWarning, ParameterError, TableError
 from askless.methods import FixedOrder
 from tests.coded import raises, warns

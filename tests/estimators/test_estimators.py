@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from askless import DynamicClassifier, DynamicRegressor, load, metrics
-from askless.core import MaxFeatures
-from askless.core.stopping import Confidence
+from askless.acquisition import MaxFeatures
+from askless.acquisition.stopping import Confidence
 from askless.datasets import load_dataset
 from askless.exceptions import AsklessWarning, ParameterError, TableError, UnseenWarning
 from askless.methods import Auto, Greedy

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor
-from askless.core import Cases
+from askless.acquisition import Cases
 from askless.encoding import TableEncoder
 from askless.exceptions import MissingnessWarning
 from askless.methods import MutualInformation

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor, load
-from askless.core.costs import Depends, Panels, split_costs
-from askless.core.stopping import Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread
+from askless.acquisition.costs import Depends, Panels, split_costs
+from askless.acquisition.stopping import Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread
 from askless.exceptions import DataWarning, ParameterError
 from askless.methods import Auto, Greedy, Value
 from tests.coded import raises, warns

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from askless.core import Trajectory
-from askless.core.stopping import InformationPerCost, MaxCost
+from askless.acquisition import Trajectory
+from askless.acquisition.stopping import InformationPerCost, MaxCost
 from askless.experiments.report.content import content_of
 from askless.experiments.report.money import money_curves
 from askless.experiments.report.stopping import (

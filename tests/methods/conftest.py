@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from askless.core import Cases, Feature, Part, Schema
+from askless.acquisition import Cases, Feature, Part, Schema
 from askless.networks import mlp_pair
 from askless.training import Problem, seeded
 

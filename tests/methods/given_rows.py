@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from askless.core import Cases
+from askless.acquisition import Cases
 from askless.training import Chains, Problem, seeded
 from tests.methods.conftest import schema_of_widths
 

@@ -9,7 +9,7 @@ from askless.methods.greedy.learner import GreedyLearner
 from numpy.testing import assert_array_equal
 
 from askless import DynamicClassifier, load
-from askless.core import PerFeature
+from askless.acquisition import PerFeature
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
 from askless.methods import Auto, find_method
 from askless.training import validation_loss

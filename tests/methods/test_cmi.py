@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from askless import DynamicClassifier, DynamicRegressor
-from askless.core import State
+from askless.acquisition import State
 from askless.datasets import load_dataset
 from askless.methods import CmiMarginal, CmiPvae
 from askless.theory import DiscreteProblem, MarginalSampler, SampledPolicy, problems

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from askless.core import Feature, Part
+from askless.acquisition import Feature, Part
 from askless.methods import CmiPvae
 from askless.methods.cmi_pvae import BETA, DRAWS, LEAST_SD, VaeLearner, VaeModule
 from askless.methods.representatives import representatives

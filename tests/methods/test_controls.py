@@ -6,8 +6,8 @@ import torch
 
 import askless
 from askless import DynamicClassifier, DynamicRegressor
+from askless.acquisition import MaxFeatures, rollout
 from askless.checks import check_method, example_table
-from askless.core import MaxFeatures, rollout
 from askless.exceptions import TruthError
 from askless.methods import AllFeatures, FixedOrder, OracleOrder
 from askless.metrics import curve

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from askless.core import Cases, Grid, Schema
+from askless.acquisition import Cases, Grid, Schema
 from askless.methods.greedy import SHARPNESS, ExpectedLearner
 from askless.networks import GumbelBank, conv_pair
 from askless.training import Problem, Rows, States, first, first_question, seeded

@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss, mean_squared_error
 
-from askless.core import Cases, Feature, Part, Schema
+from askless.acquisition import Cases, Feature, Part, Schema
 from askless.exceptions import TrainingError
 from askless.methods import ForwardSelection, forward_selection
 from askless.methods.forward_selection import _Trees

@@ -7,7 +7,7 @@ import pytest
 
 import askless
 from askless import DynamicClassifier, DynamicRegressor
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.exceptions import ParameterError
 from askless.methods import (
     CenterCrop,

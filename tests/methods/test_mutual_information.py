@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import mutual_info_score
 
 from askless import DynamicClassifier
-from askless.core import Cases, Feature, Part, Schema
+from askless.acquisition import Cases, Feature, Part, Schema
 from askless.exceptions import ParameterError
 from askless.methods import MutualInformation
 from askless.methods.mutual_information import equal_frequency_bins, estimated_information

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from askless import metrics
-from askless.core import Cases, State
+from askless.acquisition import Cases, State
 from askless.exceptions import AsklessError, ParameterError, TrainingError
 from askless.methods import Permutation, permutation
 from askless.methods.importance import Additive

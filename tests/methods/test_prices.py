@@ -7,8 +7,8 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from askless.core import MaxFeatures, PerFeature, Uniform, rollout
-from askless.core.costs import Panels
+from askless.acquisition import MaxFeatures, PerFeature, Uniform, rollout
+from askless.acquisition.costs import Panels
 from askless.methods import ForwardSelection, Greedy, MutualInformation
 from askless.methods.greedy import SHARPNESS, ExpectedLearner
 from askless.training import States, gain_per_price, price_rates, seeded, static_rates

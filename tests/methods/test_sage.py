@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from askless.core import Cases, State
+from askless.acquisition import Cases, State
 from askless.exceptions import ParameterError
 from askless.methods import Sage
 from askless.methods import sage as sage_module

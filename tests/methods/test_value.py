@@ -8,7 +8,7 @@ import torch
 from scipy.stats import spearmanr
 
 from askless import DynamicClassifier, DynamicRegressor
-from askless.core import PerFeature, State
+from askless.acquisition import PerFeature, State
 from askless.datasets import load_dataset
 from askless.methods import Value
 from askless.methods.value import ValueLearner

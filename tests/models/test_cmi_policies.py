@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askless.core import Cases, Feature, Part, Schema, State
+from askless.acquisition import Cases, Feature, Part, Schema, State
 from askless.models import AnswerBook, GenerativePolicy, Heads, MarginalPolicy, NetPredictor, PartialVae
 from askless.theory import MarginalSampler, SampledPolicy, divergence_from_mean, variance_of_means
 from tests.models.test_network import network

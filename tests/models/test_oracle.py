@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from askless.core import Cases, Feature, MaxFeatures, Part, Schema, State, rollout
+from askless.acquisition import Cases, Feature, MaxFeatures, Part, Schema, State, rollout
 from askless.exceptions import TruthError
 from askless.models import NetPredictor, Network, OraclePolicy
 from tests.coded import raises

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askless.core import State
+from askless.acquisition import State
 from askless.models import NetValue, Network
 
 OUTPUTS = [-1.0, 0.25, 2.0]

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from askless import DynamicClassifier
-from askless.core import Cases, Grid, Schema, State
+from askless.acquisition import Cases, Grid, Schema, State
 from askless.exceptions import ParameterError
 from askless.methods import Greedy
 from askless.networks import bfloat16_is_fast, conv_pair, conv_predictor, convolutional

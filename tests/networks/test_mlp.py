@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from askless.core import State
+from askless.acquisition import State
 from askless.networks import (
     GumbelBank,
     Hidden,

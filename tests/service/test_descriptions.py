@@ -5,8 +5,8 @@ import json
 import pytest
 
 from askless import load
+from askless.acquisition import Part
 from askless.cli import main
-from askless.core import Part
 from askless.exceptions import ParameterError
 from askless.service.descriptions import Description, valid_range
 from askless.service.models import read_models

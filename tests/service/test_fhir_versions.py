@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from askless import DynamicClassifier
-from askless.core.stopping import Certified
+from askless.acquisition.stopping import Certified
 from askless.datasets import load_dataset
 from askless.methods import Greedy
 from askless.persistence import read_model

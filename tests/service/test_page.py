@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from askless import DynamicClassifier
-from askless.core.stopping import Certified
+from askless.acquisition.stopping import Certified
 from askless.methods import FixedOrder
 from askless.persistence import read_model
 from askless.service.models import Models, ServedModel, read_models

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from askless.acquisition import TruthPolicy
 from askless.cli import main
 from askless.exceptions import ParameterError, TruthError
 from askless.persistence import read_model
@@ -105,8 +106,9 @@ def test_a_name_as_an_address_has_it(model_file, tmp_path, name, served):
 def test_a_model_that_only_experiments_may_use_is_refused(model_file):
     """Not with an error in each interview."""
 
-    class Peeks:
-        needs_truth = True
+    class Peeks(TruthPolicy):
+        def score_with_truth(self, state, truth):
+            return truth
 
     with raises(TruthError, "needs_truth"):
         ServedModel("oracle", replace(read_model(model_file), policy=Peeks()), "", {})

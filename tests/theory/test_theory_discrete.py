@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.core import MaxFeatures, Policy, Predictor, rollout
+from askless.acquisition import MaxFeatures, Policy, Predictor, rollout
 from askless.exceptions import ParameterError
 from askless.theory import DiscreteProblem, Partial, noisy_tests, noisy_xor, panels, problems
 from tests.coded import raises
@@ -205,7 +205,7 @@ def test_regret():
     assert np.abs(problem.regret(visits.partial, visits.pick)).max() < 1e-11
 
 
-# With the core
+# With the roll-out
 
 
 def test_protocols():

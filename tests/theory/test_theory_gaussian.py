@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from askless.core import MaxFeatures, Policy, Predictor, State, rollout
+from askless.acquisition import MaxFeatures, Policy, Predictor, State, rollout
 from askless.exceptions import ParameterError
 from askless.theory import GaussianProblem, gaussian_chain, gaussian_suppressor
 from tests.coded import raises

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from askless.core.costs import Depends, Panels
+from askless.acquisition.costs import Depends, Panels
 from askless.theory import DiscreteProblem, decision_tree, hidden_context, noisy_tests, panels
 
 PRICES = {"a": 3.0, "b": 4.0, "c": 2.0, "d": 1.0, "e": 0.5, "f": 0.25}

@@ -4,7 +4,7 @@ from math import log
 import numpy as np
 import pytest
 
-from askless.core import Policy, State
+from askless.acquisition import Policy, Predictor, State
 from askless.exceptions import ParameterError
 from askless.theory import (
     DiscreteProblem,
@@ -128,7 +128,7 @@ def test_the_memory_bound_does_not_change_the_estimate(max_rows):
 def test_the_memory_bound_holds():
     problem, seen = noisy_tests(), []
 
-    class Watched:
+    class Watched(Predictor):
         def predict(self, state):
             seen.append(len(state))
             return problem.predict(state)
@@ -143,7 +143,7 @@ def test_single_precision_states_stay_so():
     problem = noisy_tests()
     kinds = []
 
-    class Watched:
+    class Watched(Predictor):
         def predict(self, state):
             kinds.append(state.x.dtype)
             return problem.predict(state)

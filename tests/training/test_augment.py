@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from askless.core import Cases, Grid, Schema
+from askless.acquisition import Cases, Grid, Schema
 from askless.exceptions import ParameterError
 from askless.networks import conv_predictor
 from askless.training import Chains, Problem, SubsetLearner, full_sets, seeded

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askless.core import Cases, Schema, State
+from askless.acquisition import Cases, Schema, State
 from askless.models import NetPredictor, Network, Ranking
 from askless.models.networked import softmax
 from askless.training import Problem

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from askless.core import Cases, Schema
+from askless.acquisition import Cases, Schema
 from askless.training import Problem, some_rows
 
 

@@ -6,22 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.core import Cases, Grid, Part, Schema, State, Task
+from askless.acquisition import Cases, Grid, Part, Schema, State, Task
 from askless.fitted import FittedModel
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "GROUPS",
-    "IMAGE",
-    "example_cases",
-    "example_images",
-    "example_states",
-    "example_table",
-    "rows_for",
-    "swapped_cases",
-]
 
 GROUPS = {"pressure": ["upper", "lower"]}  # of `example_table`
 IMAGE = (4, 4)  # pixels of those of `example_images`
@@ -31,7 +20,7 @@ ABSENT = 0.15  # share of missing values
 def example_cases(schema: Schema, n: int = 20, seed: int = 0) -> Cases:
     """Random encoded cases for a schema, some values missing.
 
-    >>> from askless.core import Schema
+    >>> from askless.acquisition import Schema
     >>> cases = example_cases(Schema.of_numbers(["a", "b"]), n=5)
     >>> cases.x.shape, cases.present.shape
     ((5, 2), (5, 2))

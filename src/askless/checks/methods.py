@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from askless.acquisition import Task
 from askless.checks.examples import GROUPS, IMAGE, example_images, example_table
 from askless.checks.models import a_file_keeps_the_model
 from askless.checks.running import PASSED, require
-from askless.core import Task
 from askless.estimators import DynamicClassifier, DynamicRegressor
 from askless.methods import Method
 from askless.persistence import write_model
@@ -34,7 +34,7 @@ __all__ = [
 BUDGET = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trial:
     """A method, fitted twice with the same seed on a small table with a group, categories and missing values.
 
@@ -70,7 +70,15 @@ class Trial:
         first, before = fitted(method), _random_states()  # what loads with the first fit may draw, as rich does
         second = fitted(clone(method))
         drew_from = tuple(name for name, state in _random_states().items() if state != before[name])
-        return cls(method, settings, table, target, first, second, drew_from)
+        return cls(
+            method=method,
+            settings=settings,
+            table=table,
+            target=target,
+            first=first,
+            second=second,
+            drew_from=drew_from,
+        )
 
 
 def fitting_leaves_its_input_alone(trial: Trial) -> None:

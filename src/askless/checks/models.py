@@ -6,15 +6,15 @@ import pickle
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from askless import models
+from askless.acquisition import MaxFeatures, Predictor, State, Trajectory, TruthPolicy, rollout
 from askless.checks.policies import require_refusal
 from askless.checks.predictors import require_valid
 from askless.checks.running import require
-from askless.core import MaxFeatures, State, Trajectory, rollout
 from askless.encoding.cells import is_missing
 from askless.fitted import FittedModel
 from askless.persistence import read_model, write_model
@@ -158,24 +158,19 @@ def pickling_keeps_the_model(model: FittedModel, table: pd.DataFrame) -> None:
     _require_same_trajectory(model, model.rollout(table), copy.rollout(table), "the pickled copy")
 
 
-class _Oracle:
-    needs_truth = True
-
-    def score(self, state: State) -> np.ndarray:
-        return np.zeros(state.asked.shape)
-
+class _Oracle(TruthPolicy):
     def score_with_truth(self, state: State, truth: np.ndarray) -> np.ndarray:
         return np.zeros(state.asked.shape)
 
 
-class _Recorder:
+class _Recorder(Predictor):
     """Keeps every state that a predictor is shown."""
 
-    def __init__(self, predictor: Any) -> None:
+    def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
         self.states: list[State] = []
 
-    def predict(self, state: State) -> Any:
+    def predict(self, state: State) -> np.ndarray:
         self.states.append(state)
         return self.predictor.predict(state)
 

@@ -7,12 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from askless.acquisition import (
+    Cases,
+    Context,
+    Interview,
+    MaxFeatures,
+    Missing,
+    Policy,
+    Predictor,
+    Schema,
+    State,
+    Trajectory,
+    rollout,
+)
 from askless.checks import properties
 from askless.checks.examples import example_states, swapped_cases
 from askless.checks.running import require
-from askless.core import Asker, Cases, Interview, MaxFeatures, Missing, Schema, State, Trajectory, rollout
 
 __all__ = [
+    "attributes_are_spelt_right",
     "hidden_values_do_not_matter",
     "pickling_keeps_the_scores",
     "questions_obey_the_rules",
@@ -28,7 +41,12 @@ __all__ = [
 DEEPEST = 8  # questions; more make a check slow and no stricter
 
 
-def scores_fit_the_features(policy: Any, schema: Schema, cases: Cases) -> None:
+def attributes_are_spelt_right(policy: Policy, schema: Schema, cases: Cases) -> None:
+    """It derives from `Policy`, and none of its attributes looks like a misspelt one of the base class."""
+    properties.derives_from(policy, Policy)
+
+
+def scores_fit_the_features(policy: Policy, schema: Schema, cases: Cases) -> None:
     """Scores are floating-point numbers of shape (n, features), for one row and for many."""
     for state in example_states(schema, cases):
         for rows in (slice(None), slice(0, 1)):
@@ -42,7 +60,7 @@ def scores_fit_the_features(policy: Any, schema: Schema, cases: Cases) -> None:
             require(scores.dtype.kind == "f", policy, f"scores are {scores.dtype}, not floating-point numbers")
 
 
-def scores_are_numbers(policy: Any, schema: Schema, cases: Cases) -> None:
+def scores_are_numbers(policy: Policy, schema: Schema, cases: Cases) -> None:
     """No feature that can be asked has NaN for a score."""
     for state in example_states(schema, cases):
         wrong = np.argwhere(np.isnan(_score(policy, state, cases.x)) & ~state.asked)
@@ -51,24 +69,24 @@ def scores_are_numbers(policy: Any, schema: Schema, cases: Cases) -> None:
         require(not len(wrong), policy, f"{len(wrong)} of {possible} scores of open features are NaN{first}")
 
 
-def scores_leave_the_state_alone(policy: Any, schema: Schema, cases: Cases) -> None:
+def scores_leave_the_state_alone(policy: Policy, schema: Schema, cases: Cases) -> None:
     """Scoring does not change the arrays of the state."""
     properties.leaves_state_alone(policy, _call(cases), example_states(schema, cases))
 
 
-def scores_are_not_shared(policy: Any, schema: Schema, cases: Cases) -> None:
+def scores_are_not_shared(policy: Policy, schema: Schema, cases: Cases) -> None:
     """The scores of one call are no view of the state, and do not change with the next call."""
     properties.does_not_share(policy, _call(cases), example_states(schema, cases))
 
 
-def scores_repeat(policy: Any, schema: Schema, cases: Cases) -> None:
+def scores_repeat(policy: Policy, schema: Schema, cases: Cases) -> None:
     """The same state has the same scores."""
     properties.repeats(policy, _call(cases), example_states(schema, cases))
 
 
-def hidden_values_do_not_matter(policy: Any, schema: Schema, cases: Cases) -> str | None:
+def hidden_values_do_not_matter(policy: Policy, schema: Schema, cases: Cases) -> str | None:
     """A value that was not asked can change without changing any question up to that point."""
-    if getattr(policy, "needs_truth", False):
+    if policy.needs_truth:
         return "it says that it looks at the truth, and is refused for it (truth_is_refused)"
     modes: tuple[Missing, ...] = ("skip", "answer")
     for missing in modes:
@@ -88,17 +106,17 @@ def hidden_values_do_not_matter(policy: Any, schema: Schema, cases: Cases) -> st
     return None
 
 
-def scores_of_a_row_are_its_own(policy: Any, schema: Schema, cases: Cases) -> str | None:
+def scores_of_a_row_are_its_own(policy: Policy, schema: Schema, cases: Cases) -> str | None:
     """A row alone has the scores that it has among others."""
-    if getattr(policy, "stochastic", False):
+    if policy.stochastic:
         return "it is stochastic: what it draws for a case depends on the case's place in the batch"
-    if getattr(policy, "needs_truth", False):
+    if policy.needs_truth:
         return "it looks at the truth of the whole batch"
     properties.treats_rows_alone(policy, _call(cases), example_states(schema, cases))
     return None
 
 
-def questions_obey_the_rules(policy: Any, schema: Schema, cases: Cases) -> None:
+def questions_obey_the_rules(policy: Policy, schema: Schema, cases: Cases) -> None:
     """No case is asked twice, nor for what is known, unavailable, or missing where missing values are skipped."""
     rng = np.random.default_rng(0)
     shape = (len(cases), len(schema))
@@ -115,22 +133,22 @@ def questions_obey_the_rules(policy: Any, schema: Schema, cases: Cases) -> None:
         require(left == 0, policy, f"{left} questions that were allowed were never asked (missing={missing!r})")
 
 
-def truth_is_refused(policy: Any, schema: Schema, cases: Cases) -> str | None:
+def truth_is_refused(policy: Policy, schema: Schema, cases: Cases) -> str | None:
     """A policy that needs the truth is refused by roll-outs and interviews."""
-    if not getattr(policy, "needs_truth", False):
+    if not policy.needs_truth:
         return "it does not look at the truth"
     nothing = _Nothing()
 
     def interview() -> Interview:
         how: dict[str, Any] = {"stopping": None, "describe": lambda output, state: {}}
-        return Interview(Asker(policy, nothing, schema), nothing, **how)
+        return Interview(Context(policy, nothing, schema), nothing, **how)
 
     require_refusal(policy, "a roll-out", lambda: rollout(policy, nothing, cases, schema))
     require_refusal(policy, "an interview", interview)
     return None
 
 
-def pickling_keeps_the_scores(policy: Any, schema: Schema, cases: Cases) -> None:
+def pickling_keeps_the_scores(policy: Policy, schema: Schema, cases: Cases) -> None:
     """A pickled copy gives the same scores."""
     properties.survives_pickling(policy, _call(cases), example_states(schema, cases))
 
@@ -144,7 +162,7 @@ def require_refusal(subject: object, what: str, use: Callable[[], object]) -> No
     require(False, subject, f"{what} took a policy that looks at the truth")
 
 
-class _Nothing:
+class _Nothing(Predictor):
     """Predicts nothing and understands no answer."""
 
     def predict(self, state: State) -> np.ndarray:
@@ -154,12 +172,12 @@ class _Nothing:
         return None
 
 
-def _questions(policy: Any, schema: Schema, cases: Cases, budget: int, **how: Any) -> Trajectory:
+def _questions(policy: Policy, schema: Schema, cases: Cases, budget: int, **how: Any) -> Trajectory:
     return rollout(policy, _Nothing(), cases, schema, stopping=MaxFeatures(budget), allow_truth=True, **how)
 
 
-def _score(policy: Any, state: State, truth: np.ndarray) -> np.ndarray:
-    if getattr(policy, "needs_truth", False):
+def _score(policy: Policy, state: State, truth: np.ndarray) -> np.ndarray:
+    if policy.needs_truth:
         return np.asarray(policy.score_with_truth(state, truth))
     return np.asarray(policy.score(state))
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from askless.acquisition import Cases, Predictor, Schema, State, Task
 from askless.checks import properties
 from askless.checks.examples import example_states
 from askless.checks.running import require
-from askless.core import Cases, Schema, State, Task
 
 __all__ = [
+    "overrides_are_spelt_right",
     "pickling_keeps_the_predictions",
     "predictions_are_not_shared",
     "predictions_are_valid",
@@ -24,7 +23,12 @@ __all__ = [
 ]
 
 
-def predictions_fit_the_outputs(predictor: Any, schema: Schema, cases: Cases, task: Task) -> None:
+def overrides_are_spelt_right(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
+    """It derives from `Predictor`, and none of its attributes looks like a misspelt one of the base class."""
+    properties.derives_from(predictor, Predictor)
+
+
+def predictions_fit_the_outputs(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """Predictions have the shape (n, classes), or (n, 1) for a regression, in every state."""
     states = example_states(schema, cases)
     first = _predict(predictor, states[0])
@@ -38,33 +42,33 @@ def predictions_fit_the_outputs(predictor: Any, schema: Schema, cases: Cases, ta
             require(shape == expected, predictor, f"predictions have the shape {shape} instead of {expected}")
 
 
-def predictions_are_valid(predictor: Any, schema: Schema, cases: Cases, task: Task) -> None:
+def predictions_are_valid(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """Probabilities lie between 0 and 1 and add up to 1; means are finite."""
     for state in example_states(schema, cases):
         require_valid(predictor, _predict(predictor, state), task)
 
 
-def predictions_leave_the_state_alone(predictor: Any, schema: Schema, cases: Cases, task: Task) -> None:
+def predictions_leave_the_state_alone(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """Predicting does not change the arrays of the state."""
     properties.leaves_state_alone(predictor, _predict, example_states(schema, cases))
 
 
-def predictions_are_not_shared(predictor: Any, schema: Schema, cases: Cases, task: Task) -> None:
+def predictions_are_not_shared(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """The predictions of one call are no view of the state, and do not change with the next call."""
     properties.does_not_share(predictor, _predict, example_states(schema, cases))
 
 
-def predictions_repeat(predictor: Any, schema: Schema, cases: Cases, task: Task) -> None:
+def predictions_repeat(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """The same state has the same predictions."""
     properties.repeats(predictor, _predict, example_states(schema, cases))
 
 
-def predictions_of_a_row_are_its_own(predictor: Any, schema: Schema, cases: Cases, task: Task) -> None:
+def predictions_of_a_row_are_its_own(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """A row alone has the prediction that it has among others."""
     properties.treats_rows_alone(predictor, _predict, example_states(schema, cases))
 
 
-def unknown_answers_say_nothing(predictor: Any, schema: Schema, cases: Cases, task: Task) -> None:
+def unknown_answers_say_nothing(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """A question that was answered "unknown" leaves the prediction as it was."""
     for state in example_states(schema, cases):
         plain = _predict(predictor, State(state.x, state.known, state.known))
@@ -73,10 +77,10 @@ def unknown_answers_say_nothing(predictor: Any, schema: Schema, cases: Cases, ta
         require(moved == 0, predictor, f"unknown answers changed the prediction of {moved} of {len(plain)} rows")
 
 
-def spreads_are_positive(predictor: Any, schema: Schema, cases: Cases, task: Task) -> str | None:
+def spreads_are_positive(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> str | None:
     """Standard deviations are finite and above 0, one for each row."""
     states = example_states(schema, cases)
-    if not hasattr(predictor, "spread") or predictor.spread(states[0]) is None:
+    if predictor.spread(states[0]) is None:
         return "it gives no standard deviations"
     for state in states:
         spread = np.asarray(predictor.spread(state))
@@ -86,7 +90,7 @@ def spreads_are_positive(predictor: Any, schema: Schema, cases: Cases, task: Tas
     return None
 
 
-def pickling_keeps_the_predictions(predictor: Any, schema: Schema, cases: Cases, task: Task) -> None:
+def pickling_keeps_the_predictions(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """A pickled copy gives the same predictions."""
     properties.survives_pickling(predictor, _predict, example_states(schema, cases))
 
@@ -103,5 +107,5 @@ def require_valid(subject: object, predictions: np.ndarray, task: Task) -> None:
     require(off < properties.TOLERANCE, subject, f"the sum of a row's probabilities is off 1 by {off:.3g}")
 
 
-def _predict(predictor: Any, state: State) -> np.ndarray:
+def _predict(predictor: Predictor, state: State) -> np.ndarray:
     return np.asarray(predictor.predict(state))

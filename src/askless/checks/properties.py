@@ -1,21 +1,34 @@
-"""Properties of anything that turns a state into an array, shared by the checks of policies and predictors."""
+"""Properties that policies and predictors share: both turn a state into an array."""
 
 from __future__ import annotations
 
 import pickle
+from abc import ABCMeta
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from askless.acquisition import State
 from askless.checks.running import require
-from askless.core import State
-
-__all__ = ["close", "does_not_share", "leaves_state_alone", "repeats", "survives_pickling", "treats_rows_alone"]
 
 Call = Callable[[Any, State], np.ndarray]  # the subject and a state to (n, m)
 
+MISSPELT = 0.8  # similarity of two names, from 0 to 1
 TOLERANCE = 1e-4  # sums of single precision depend on how many rows there are
+
+
+def derives_from(subject: Any, base: ABCMeta) -> None:
+    """The class derives from the base class, and none of its attributes is a misspelt one of the base class."""
+    require(isinstance(subject, base), subject, f"it does not derive from askless.acquisition.{base.__name__}")
+    required = base.__abstractmethods__  # a class without them cannot make an object
+    expected = [name for name in vars(base) if not name.startswith("_") and name not in required]
+    own = {name for kind in type(subject).__mro__ if not issubclass(base, kind) for name in vars(kind)}
+    own |= vars(subject).keys() if hasattr(subject, "__dict__") else set()
+    for name in sorted(own - set(expected) - required):
+        meant = get_close_matches(name, expected, n=1, cutoff=MISSPELT)
+        require(not meant, subject, f"its attribute {name!r} looks like a misspelt {meant[0] if meant else ''!r}")
 
 
 def leaves_state_alone(subject: Any, call: Call, states: Sequence[State]) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+from askless.acquisition import Policy
 from askless.exceptions import TruthError
-
-__all__ = ["PASSED", "Check", "CheckFailed", "checks_of", "label", "require", "run"]
 
 PASSED = "passed"
 
@@ -64,4 +63,5 @@ def run(checks: Iterable[Check], subject: object, *rest: Any) -> dict[str, str]:
 def _looks_at_the_truth(subject: object) -> bool:
     """Whether a policy, or that of a model or a trial, says that it does."""
     model = getattr(getattr(subject, "first", subject), "model_", subject)
-    return bool(getattr(getattr(model, "policy", model), "needs_truth", False))
+    policy = getattr(model, "policy", model)
+    return isinstance(policy, Policy) and policy.needs_truth

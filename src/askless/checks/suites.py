@@ -4,39 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
+from askless.acquisition import Cases, Policy, Predictor, Schema, Task
 from askless.checks import methods, models, policies, predictors
 from askless.checks.examples import example_cases, rows_for
 from askless.checks.methods import Trial
 from askless.checks.running import Check, checks_of, run
-from askless.core import Cases, Policy, Predictor, Schema, Task, TruthPolicy
 from askless.fitted import FittedModel
 from askless.methods import Method, find_method
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "check_method",
-    "check_model",
-    "check_policy",
-    "check_predictor",
-    "method_checks",
-    "model_checks",
-    "policy_checks",
-    "predictor_checks",
-]
-
 
 def policy_checks() -> tuple[Check, ...]:
     """The checks of a policy: each takes the policy, its schema and some cases.
 
-    >>> from askless.core import Schema
+    >>> from askless.acquisition import Schema
     >>> from askless.models import Ranking
     >>> schema = Schema.of_numbers(["a", "b"])
     >>> for check in policy_checks():
     ...     reason_why_not = check(Ranking([1.0, 2.0]), schema, example_cases(schema))
     >>> [check.__name__ for check in policy_checks()][:2]
-    ['scores_fit_the_features', 'scores_are_numbers']
+    ['attributes_are_spelt_right', 'scores_fit_the_features']
     """
     return checks_of(policies)
 
@@ -45,7 +34,7 @@ def predictor_checks() -> tuple[Check, ...]:
     """The checks of a predictor: each takes the predictor, its schema, some cases and the task.
 
     >>> [check.__name__ for check in predictor_checks()][:2]
-    ['predictions_fit_the_outputs', 'predictions_are_valid']
+    ['overrides_are_spelt_right', 'predictions_fit_the_outputs']
     """
     return checks_of(predictors)
 
@@ -68,12 +57,12 @@ def method_checks() -> tuple[Check, ...]:
     return checks_of(methods)
 
 
-def check_policy(policy: Policy | TruthPolicy, schema: Schema, cases: Cases | None = None) -> dict[str, str]:
+def check_policy(policy: Policy, schema: Schema, cases: Cases | None = None) -> dict[str, str]:
     """Run every check of a policy; random cases unless some are given.
 
     Returns "passed", or the reason why the check does not apply, by the check's name.
 
-    >>> from askless.core import Schema
+    >>> from askless.acquisition import Schema
     >>> from askless.models import Ranking
     >>> schema = Schema.of_numbers(["a", "b"])
     >>> check_policy(Ranking([2.0, 1.0]), schema)["hidden_values_do_not_matter"]

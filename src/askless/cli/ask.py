@@ -16,8 +16,8 @@ from askless.cli.rules import STOP_HELP, add_asking, asking
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from askless.acquisition import Interview, StoppingRule
     from askless.cli.session import Session
-    from askless.core import Interview, StoppingRule
     from askless.exceptions import AsklessError
 
 __all__ = ["add", "run"]
@@ -120,7 +120,7 @@ class _Screen:
 
     def say_limits(self, budget: int, rules: Sequence[StoppingRule]) -> None:
         """Say how long the interview can take, and what can end it earlier."""
-        from askless.core import MaxFeatures
+        from askless.acquisition import MaxFeatures
 
         say(self.console, f"At most {count(budget, 'question')}. Type `help` for help.", "dim")
         reasons = [rule.reason for rule in rules if not (isinstance(rule, MaxFeatures) and rule.limit >= budget)]

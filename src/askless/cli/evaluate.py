@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from askless.acquisition import Trajectory
     from askless.cli.scores import Scores
-    from askless.core import Trajectory
     from askless.fitted import FittedModel
 
 __all__ = ["add", "run"]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from askless.acquisition import Schema
     from askless.cli.tables import CsvTable, ParquetFile
-    from askless.core import Schema
     from askless.estimators import DynamicClassifier, DynamicRegressor
     from askless.tables import ParquetTable
 
@@ -243,8 +243,8 @@ def _check_whole(
 
     import numpy as np
 
-    from askless.core import Precedence, cost_model
-    from askless.core.costs import split_costs
+    from askless.acquisition import Precedence, cost_model
+    from askless.acquisition.costs import split_costs
     from askless.encoded import SAMPLE, learn_encoder, rows_at_once
     from askless.tables import row_chunks
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from askless.acquisition import Trajectory
     from askless.cli.scores import Scores
-    from askless.core import Trajectory
 
 __all__ = ["Clock", "in_a_few_words"]
 

@@ -14,7 +14,7 @@ from askless.cli.settings import read_costs
 from askless.exceptions import AsklessError
 
 if TYPE_CHECKING:
-    from askless.core import StoppingRule
+    from askless.acquisition import StoppingRule
     from askless.fitted import FittedModel
 
 __all__ = ["STOP_HELP", "add_asking", "add_missing_words", "add_rows", "asking", "read_stop", "rows_asking"]
@@ -66,7 +66,7 @@ def read_stop(words: Sequence[str]) -> tuple[StoppingRule, ...] | None:
     """The rules of `--stop`; None without any."""
     if not words:
         return None
-    from askless.core.stopping import stopping_from_json
+    from askless.acquisition.stopping import stopping_from_json
 
     rules: dict[str, Any] = {}
     for word in words:
@@ -121,7 +121,7 @@ def _setting(text: str, word: str) -> Any:
 
 def asking(args: argparse.Namespace, model: FittedModel) -> dict[str, Any]:
     """Arguments for a roll-out or an interview of a model."""
-    from askless.core.stopping import MaxCost
+    from askless.acquisition.stopping import MaxCost
 
     rules = read_stop(args.stop)
     if rules is not None:
@@ -133,7 +133,7 @@ def asking(args: argparse.Namespace, model: FittedModel) -> dict[str, Any]:
 
 def _check_rules(rules: Sequence[StoppingRule], model: FittedModel) -> None:
     """Refuse rules that the model does not support."""
-    from askless.core.stopping import Certified, check_rules
+    from askless.acquisition.stopping import Certified, check_rules
 
     if any(isinstance(rule, Certified) for rule in rules):
         message = "--stop: `certified` needs `askless fit`, which holds out rows for its test"

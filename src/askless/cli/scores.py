@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-    from askless.core import Costs, StoppingRule, Trajectory
+    from askless.acquisition import Costs, StoppingRule, Trajectory
     from askless.fitted import FittedModel
 
 __all__ = [
@@ -105,16 +105,16 @@ def with_money(
     `costs` and `stopping` are those of a call; None means the model's own. The money spent does not decide it: the
     features that were asked may all cost 1.
     """
-    from askless.core.costs import Uniform
+    from askless.acquisition.costs import Uniform
 
     rules = model.stopping if stopping is None else stopping
-    return not isinstance(model.asker(costs).costs, Uniform) or any(map(_limits_money, rules))
+    return not isinstance(model.context(costs).costs, Uniform) or any(map(_limits_money, rules))
 
 
 def _limits_money(rule: StoppingRule) -> bool:
-    from askless.core.stopping import MaxCost
+    from askless.acquisition.stopping import MaxCost
 
-    return isinstance(rule, MaxCost) or any(map(_limits_money, getattr(rule, "rules", ())))
+    return isinstance(rule, MaxCost) or any(map(_limits_money, rule.rules))
 
 
 def score_table(scores: Scores, *, money: bool) -> Table:

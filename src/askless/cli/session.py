@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from askless.exceptions import AsklessError, InterviewError, UnseenWarning
 
 if TYPE_CHECKING:
+    from askless.acquisition import Candidate, Interview
+    from askless.acquisition.schema import Feature, Part, Schema
     from askless.cli.wording import Wording
-    from askless.core import Candidate, Interview
-    from askless.core.schema import Feature, Part, Schema
     from askless.encoding import TableEncoder
 
 __all__ = ["HELP", "Reply", "Session", "explain", "known_values", "numbered", "parse_value"]
@@ -259,7 +259,7 @@ def _assigned(assignment: str, schema: Schema) -> tuple[Feature, Part, str]:
 
 def _answered(interview: Interview, feature: Feature) -> Mapping[str, Any]:
     """The parts of a group that are known so far."""
-    from askless.core.events import last_said
+    from askless.acquisition.interview import last_said
 
     value = last_said(interview.history, feature.name)
     return value if isinstance(value, Mapping) else {}

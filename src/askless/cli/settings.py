@@ -26,7 +26,7 @@ def read_prices(costs: str | None, panels: str | None) -> Any:
     prices = read_costs(costs)
     if panels is None:
         return prices
-    from askless.core.costs import Panels
+    from askless.acquisition.costs import Panels
 
     data = _read_object(panels, '{"blood": {"sugar": 3, "cholesterol": 5}}')
     try:

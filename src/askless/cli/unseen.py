@@ -18,7 +18,7 @@ from askless.encoding.choices import Choices
 if TYPE_CHECKING:
     import pandas as pd
 
-    from askless.core import Part
+    from askless.acquisition import Part
     from askless.fitted import FittedModel
 
 __all__ = ["Unseen"]

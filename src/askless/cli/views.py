@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from askless.acquisition import Interview, Question
+    from askless.acquisition.schema import Part
     from askless.cli.session import Session
     from askless.cli.wording import Wording
-    from askless.core import Interview, Question
-    from askless.core.schema import Part
 
 __all__ = ["alternatives", "choices_of", "picture", "prediction_text", "shown_value", "summary", "title"]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from askless.acquisition import Interview, Schema, Trajectory
+from askless.acquisition.schema import Feature
 from askless.cli.console import say
 from askless.cli.views import picture, shown_value, title
 from askless.cli.wording import Wording
-from askless.core import Interview, Schema, Trajectory
-from askless.core.schema import Feature
 from askless.report import Case
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from askless.exceptions import InterviewError
 from askless.service.descriptions import Description, Plain, described, limits_text, valid_range, within
 
 if TYPE_CHECKING:
-    from askless.core.schema import Part
+    from askless.acquisition.schema import Part
 
 __all__ = ["Wording"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from askless.core import Task
-from askless.core.costs import Panels
-from askless.core.numbers import is_whole
+from askless.acquisition import Task
+from askless.acquisition.costs import Panels
+from askless.acquisition.numbers import is_whole
 from askless.datasets.download import DownloadFailed
 from askless.datasets.home import DatasetNotFound, data_home
 from askless.exceptions import ParameterError

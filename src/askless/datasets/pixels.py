@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.core.numbers import is_whole
+from askless.acquisition.numbers import is_whole
 from askless.datasets.base import Dataset, Info
 from askless.exceptions import ParameterError
 

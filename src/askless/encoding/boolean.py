@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from askless.core.schema import Part
+from askless.acquisition.schema import Part
 from askless.encoding.cells import PLAIN, family, is_missing, number, read_cells, shown
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell

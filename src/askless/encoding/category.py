@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from askless.core.schema import Part
+from askless.acquisition.schema import Part
 from askless.encoding.cells import PLAIN, distinct, family, is_missing, key, parsed, plain, read_cells, shown
 from askless.encoding.choices import Choice, Choices
 from askless.encoding.codec import Encoded, PartCodec

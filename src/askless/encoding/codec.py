@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from askless.core.schema import Part
+from askless.acquisition.schema import Part
 from askless.encoding.table import Column
 
 __all__ = ["Encoded", "PartCodec"]

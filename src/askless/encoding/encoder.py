@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from askless.core.schema import Feature, Schema
-from askless.core.state import Cases
+from askless.acquisition.schema import Feature, Schema
+from askless.acquisition.state import Cases
 from askless.encoding.cells import PLAIN, is_missing, shown
 from askless.encoding.codec import PartCodec
 from askless.encoding.errors import BadCell

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.costs import checked_price
-from askless.core.numbers import is_whole
+from askless.acquisition.costs import checked_price
+from askless.acquisition.numbers import is_whole
 from askless.encoding.codec import PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Columns

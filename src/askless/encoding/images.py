@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from askless.core.costs import checked_price
-from askless.core.grid import Grid
-from askless.core.schema import Schema
-from askless.core.state import Cases
+from askless.acquisition.costs import checked_price
+from askless.acquisition.grid import Grid
+from askless.acquisition.schema import Schema
+from askless.acquisition.state import Cases
 from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
 from askless.hints import listed
 

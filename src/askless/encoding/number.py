@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from askless.core.schema import Part
+from askless.acquisition.schema import Part
 from askless.encoding.cells import as_numbers
 from askless.encoding.channels import LARGEST, Channel, Linear, Rank, SignedLog, Standardised, half_of, halved
 from askless.encoding.codec import Encoded, PartCodec

@@ -66,7 +66,7 @@ def _model(content: bytes) -> FittedModel:
 
 def _example(model: FittedModel) -> pd.DataFrame:
     """A roll-out of one case, for the columns and their types."""
-    from askless.core import Trajectory
+    from askless.acquisition import Trajectory
 
     names, outputs = model.schema.names, model.classes or ("mean",)
     predictions = np.zeros((1, 2, len(outputs)), dtype=np.float32)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.core import State, cost_model
+from askless.acquisition import State, cost_model
 from askless.exceptions import ExperimentError, ParameterError
 from askless.experiments.results import FORMAT, checksum, pack_loss, pack_order
 from askless.experiments.scoring import METRICS, case_losses, padded_order, scored_budgets, scores, steps_to_relevant
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from askless.core import CostModel, StoppingRule, Trajectory
+    from askless.acquisition import CostModel, StoppingRule, Trajectory
     from askless.datasets import Dataset
     from askless.fitted import FittedModel
     from askless.methods import Method
@@ -235,7 +235,7 @@ def _ask(
 
     Prices are always paid. With `weigh` they also influence the choice of features.
     """
-    from askless.core import MaxFeatures, Trajectory, cases_at_once, rollout
+    from askless.acquisition import MaxFeatures, Trajectory, cases_at_once, rollout
     from askless.tables import row_chunks
 
     parts = [

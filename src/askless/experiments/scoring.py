@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Trajectory
+from askless.acquisition import Trajectory
 from askless.metrics import metric
 
 __all__ = [

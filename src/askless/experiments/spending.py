@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import State, StoppingRule, Trajectory
-from askless.core.stopping import InformationPerCost, MaxCost
+from askless.acquisition import Policy, State, StoppingRule, Trajectory
+from askless.acquisition.stopping import InformationPerCost, MaxCost
 from askless.experiments.scoring import losses
 from askless.metrics import metric
 
@@ -38,12 +38,12 @@ Ask = Callable[[Sequence[StoppingRule]], Trajectory]
 """Asks some rows up to the budget, unless the rules stop them before."""
 
 
-class ScoresOnly:
+class ScoresOnly(Policy):
     """A policy whose scores are not weighed against prices."""
 
-    def __init__(self, policy: Any) -> None:
+    def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.needs_truth = bool(getattr(policy, "needs_truth", False))
+        self.needs_truth = policy.needs_truth
 
     def score(self, state: State) -> np.ndarray:
         """(n, features) the policy's."""

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from askless.core import Schema
+from askless.acquisition import Schema
 from askless.methods.base import method_name
 from askless.methods.extras import needed
 from askless.methods.importance import ImportanceMethod

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from askless import metrics
-from askless.core import Policy, Predictor
+from askless.acquisition import Policy, Predictor
 from askless.exceptions import ParameterError, TrainingError
 from askless.hints import did_you_mean, listed, nearest
 from askless.methods.settings import Limits, check_settings

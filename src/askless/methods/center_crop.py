@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.methods.static import Order, StaticMethod, ranked
 from askless.training import Checkpoint, Problem, Progress
 

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from askless.core import State
+from askless.acquisition import State
 from askless.methods.base import Fitted
 from askless.methods.networked import NetMethod
 from askless.methods.representatives import answer_book, answered, many_valued, nearest

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askless.core import Cases, Schema
+from askless.acquisition import Cases, Schema
 from askless.methods.base import Fitted
 from askless.methods.static import RankingMethod
 from askless.models import NetPredictor

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Feature
+from askless.acquisition import Feature
 from askless.methods.columns import telling_columns
 from askless.methods.settings import NETWORK, Flag, Number
 from askless.methods.static import RankingMethod

@@ -34,12 +34,12 @@ class OracleOrder(NetMethod):
 
     A control for experiments, with no paper of its own: how much better could an order be, case by case, for this
     predictor? Nothing in use can know the answers beforehand, so that `rollout`, `predict` and `interview` refuse it.
-    An experiment rolls it out with the core's loop, which lets it see the truth:
+    An experiment rolls it out with `acquisition.rollout`, which lets it see the truth:
 
         model = DynamicClassifier(10, method="oracle_order").fit(X, y).model_
         cases = model.encoder.transform(X_test)
-        rule = askless.core.MaxFeatures(10)
-        t = askless.core.rollout(
+        rule = askless.acquisition.MaxFeatures(10)
+        t = askless.acquisition.rollout(
             model.policy, model.predictor, cases, model.schema, stopping=rule, missing=model.missing, allow_truth=True
         )
 

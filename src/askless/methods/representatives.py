@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from askless.core.schema import Feature
+from askless.acquisition.schema import Feature
 from askless.models import AnswerBook
 from askless.training import Problem, some_rows
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from askless.core import Cases
+from askless.acquisition import Cases
 from askless.methods.importance import Additive, ImportanceMethod
 from askless.methods.settings import NETWORK, Choice, Number
 from askless.networks import MaskedMLP

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 
-from askless.core import Policy
+from askless.acquisition import Policy
 from askless.methods.base import Fitted, Kind
 from askless.methods.networked import NetMethod
 from askless.models import Ranking

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askless.core.trajectory import Trajectory
+from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError, TableError
 from askless.hints import did_you_mean, listed, nearest
 from askless.metrics import scores

@@ -4,8 +4,8 @@ A model file names these classes, and `askless.persistence` looks them up by `ge
 needs `config()` (JSON), `arrays()` (tensors by name) and a class method `build(config, arrays)`.
 """
 
-from askless.models.answers import AnswerBook
 from askless.models.generative import GenerativePolicy
+from askless.models.imagined import AnswerBook
 from askless.models.marginal import MarginalPolicy
 from askless.models.network import Network, NetworkFactory, NetworkLike
 from askless.models.networked import NetPolicy, NetPredictor, Networked

@@ -7,19 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.state import State
-from askless.models.answers import AnswerBook
-from askless.models.imagined import Imagination, added_by
+from askless.acquisition import Policy, State
+from askless.models.imagined import AnswerBook, Imagination, added_by
 from askless.models.network import Network
 from askless.models.partial_vae import Heads, PartialVae
-
-__all__ = ["GenerativePolicy"]
 
 DECODED_AT_ONCE = 1024  # samples: the decoder's layers should fit the processor's cache
 CASES_AT_ONCE = 1024  # bounds the memory of what is imagined
 
 
-class GenerativePolicy:
+class GenerativePolicy(Policy):
     """Scores a feature by how much predictions differ over answers that the known ones make likely.
 
     Each feature has a few possible answers. Those to a number are as likely as decoded draws are near them; of all

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.state import State
-from askless.models.answers import AnswerBook
-from askless.models.imagined import Imagination, added_by
+from askless.acquisition import Policy, State
+from askless.models.imagined import AnswerBook, Imagination, added_by
 from askless.models.network import Network
 
-__all__ = ["MarginalPolicy"]
 
-
-class MarginalPolicy:
+class MarginalPolicy(Policy):
     """Scores a feature by how much predictions differ over the answers that the training rows gave to it.
 
     Every feature has a few weighted answers that stand for its distribution; they do not depend on what is known.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.state import State
+from askless.acquisition.state import State
 
 __all__ = ["Network", "NetworkFactory", "NetworkLike"]
 

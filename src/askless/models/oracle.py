@@ -6,30 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.state import State
-from askless.exceptions import TruthError
+from askless.acquisition import State, TruthPolicy
 from askless.models.network import Network
 
-__all__ = ["OraclePolicy"]
 
-
-class OraclePolicy:
+class OraclePolicy(TruthPolicy):
     """Prefers the feature whose true value brings the prediction nearest to that of the complete case.
 
     The distance is KL(complete || with the feature) of class probabilities, or the squared difference of means.
     """
-
-    needs_truth = True
 
     def __init__(self, network: Network, *, classes: bool, starts: np.ndarray, zero_is_missing: np.ndarray) -> None:
         self.network = network  # of the predictor
         self.classes = classes
         self.starts = starts  # (features,) the first encoded column of each
         self.zero_is_missing = zero_is_missing  # (features,) bool: zeros in all its columns stand for no value
-
-    def score(self, state: State) -> np.ndarray:
-        """Refused: without the truth it knows nothing."""
-        raise TruthError("needs_truth", "an oracle scores with the true values only", name="OraclePolicy")
 
     def score_with_truth(self, state: State, truth: np.ndarray) -> np.ndarray:
         """(n, features) minus the distances that remain, given the complete encoded records (n, columns).

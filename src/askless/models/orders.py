@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from askless.core.state import State
-
-__all__ = ["RandomOrder", "Ranking"]
+from askless.acquisition import Policy, State
 
 
-class Ranking:
+class Ranking(Policy):
     """The same scores in every state: a static order."""
 
     fixed_order = True
@@ -40,7 +38,7 @@ class Ranking:
         return cls(arrays["scores"])
 
 
-class RandomOrder:
+class RandomOrder(Policy):
     """The cases of a batch are asked in random orders, each in its own: the weakest control.
 
     The order follows from the seed and the case's place in the batch, so a single case always gets the same one.

@@ -8,8 +8,6 @@ import numpy as np
 
 from askless.models.network import Network
 
-__all__ = ["Heads", "PartialVae"]
-
 MAX_LOG_VARIANCE = 10.0  # the prior's is 0; for a case that is unlike all others it should at least stay finite
 
 

@@ -7,16 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from askless.core.state import State
+from askless.acquisition import Policy, State
 from askless.models.network import NetworkFactory, NetworkLike
 from askless.models.networked import Networked, build_network, softmax, with_blank
-
-__all__ = ["NetValue"]
 
 PREDICTOR = "predictor_"  # in front of the names of its arrays
 
 
-class NetValue(Networked):
+class NetValue(Networked, Policy):
     """Values from a network: the expected drop of the loss if a feature were known as well.
 
     With classes that is the conditional mutual information in nats. It cannot exceed the entropy of the present

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.exceptions import ParameterError
 from askless.networks.base import PolicyPredictor
 from askless.networks.mlp import bfloat16_is_fast

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from askless.core import Grid
+from askless.acquisition import Grid
 
 __all__ = ["SIZES", "ClassHead", "PatchHead", "Size", "Trunk"]
 

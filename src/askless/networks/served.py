@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from askless.core import State
+from askless.acquisition import State
 from askless.models import NetworkFactory, NetworkLike
 from askless.networks.base import MaskedNetwork
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.exceptions import ModelFileError, ParameterError
 from askless.models import NetworkFactory
 from askless.networks.convolutional import conv_network

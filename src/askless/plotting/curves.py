@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from askless.core.trajectory import Trajectory
+from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 from askless.metrics import Metric, curve, usual_metric
 from askless.metrics import metric as find_metric

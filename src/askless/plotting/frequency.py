@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from askless.core.trajectory import Trajectory
+from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 from askless.plotting.given import check_trajectory
 from askless.plotting.style import HEAT, INK, TEXT, axes, percent, room, shorten

@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from askless.core.grid import Grid
-from askless.core.trajectory import Trajectory
+from askless.acquisition.grid import Grid
+from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 
 __all__ = ["check_grid", "check_trajectory", "is_regression", "whole_numbers"]

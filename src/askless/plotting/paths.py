@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
-from askless.core.trajectory import Trajectory
+from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 from askless.plotting.given import check_trajectory, is_regression
 from askless.plotting.style import (

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from askless.core.grid import Grid
-from askless.core.trajectory import Trajectory
+from askless.acquisition.grid import Grid
+from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 from askless.hints import listed
 from askless.plotting.given import check_grid, check_trajectory, is_regression, whole_numbers

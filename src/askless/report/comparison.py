@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.core import Schema, Trajectory
+from askless.acquisition import Schema, Trajectory
 from askless.datasets import Dataset
 from askless.metrics import Metric
 from askless.metrics.scores import checked

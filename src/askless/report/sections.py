@@ -15,7 +15,7 @@ from askless.report.html import first_sentence, listing, paragraph, picture, sec
 if TYPE_CHECKING:
     import pandas as pd
 
-    from askless.core.schema import Feature, Part
+    from askless.acquisition.schema import Feature, Part
     from askless.report.comparison import Comparison
 
 __all__ = ["frequency", "head", "measured", "questions", "scores", "sentence", "tiles"]

@@ -10,7 +10,7 @@ import numpy as np
 from fastapi import APIRouter
 from starlette.requests import Request
 
-from askless.core import State
+from askless.acquisition import State
 from askless.exceptions import AsklessError
 from askless.service.answers import checked_answers, notes, respelled
 from askless.service.asking import TERMS, begin, checked_names, predicted, quiet, read_terms, standing
@@ -110,8 +110,7 @@ def predict_records(model: ServedModel, records: Sequence[Any]) -> dict[str, Any
                 known[row, index] = True
     state = State(x, known, known)
     outputs = np.asarray(model.fitted.predictor.predict(state))  # (n, outputs)
-    spread = getattr(model.fitted.predictor, "spread", None) if model.fitted.task == "regression" else None
-    sd = None if spread is None else spread(state)  # (n,)
+    sd = model.fitted.predictor.spread(state) if model.fitted.task == "regression" else None  # (n,)
     labels = model.fitted.classes or ("mean",)
     predictions = [predicted(dict(zip(labels, row, strict=True))) for row in outputs.tolist()]
     if sd is not None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from askless.core import Candidate, Interview
-from askless.core.costs import checked_price
+from askless.acquisition import Candidate, Interview
+from askless.acquisition.costs import checked_price
 from askless.exceptions import AsklessError, AsklessWarning
 from askless.service.answers import checked_answers
 from askless.service.errors import invalid, problem_of

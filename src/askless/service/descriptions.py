@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from askless.core.numbers import Limits, limits_text, plausible_limits, within
-from askless.core.schema import Part
+from askless.acquisition.numbers import Limits, limits_text, plausible_limits, within
+from askless.acquisition.schema import Part
 from askless.exceptions import ParameterError
 from askless.hints import did_you_mean, nearest
 from askless.service.fhir.codes import is_loinc, is_ucum

@@ -11,7 +11,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from askless.core import Interview
+from askless.acquisition import Interview
 from askless.exceptions import AsklessError
 from askless.service.answers import checked_answer, notes
 from askless.service.asking import Terms, begin, predicted, quiet, standing

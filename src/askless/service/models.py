@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from askless.core.schema import Feature, Part
+from askless.acquisition.schema import Feature, Part
 from askless.encoding.choices import Choices
 from askless.exceptions import AsklessError, ParameterError
 from askless.fitted import FittedModel

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from askless.core.events import last_said
+from askless.acquisition.interview import last_said
 from askless.encoding.words import is_unknown
 from askless.service.answers import accepts, value_of_text
 from askless.service.asking import Terms

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from askless.core import MaxFeatures
-from askless.core.stopping import StoppingRule, stopping_from_json
+from askless.acquisition import MaxFeatures
+from askless.acquisition.stopping import StoppingRule, stopping_from_json
 from askless.hints import did_you_mean, listed, nearest
 from askless.service.errors import invalid
 from askless.service.models import ServedModel
@@ -39,7 +39,7 @@ def rule_schemas(model: ServedModel) -> dict[str, Schema]:
         rules["confidence"] = chance
         if fitted.reference is not None:
             rules["decision_stable"] = chance
-    elif getattr(fitted.predictor, "log_variance", None) is not None:
+    elif fitted.predicts_spread:
         rules["spread"] = amount
     if fitted.informative:
         rules["information_per_cost"] = amount

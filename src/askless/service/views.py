@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from askless.core import Interview
-from askless.core.events import Event, last_said
+from askless.acquisition import Interview
+from askless.acquisition.interview import Event, last_said
 from askless.service.answers import unusual_parts
 from askless.service.asking import leading, predicted, shares
 from askless.service.descriptions import Limits

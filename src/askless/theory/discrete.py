@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from askless.core import Cases, Costs, Schema, State, cost_model
+from askless.acquisition import Cases, Costs, Predictor, Schema, State, cost_model
 from askless.exceptions import ParameterError
 from askless.theory.money import best_for_money
 from askless.theory.policies import GreedyPolicy, OptimalPolicy
@@ -21,11 +21,11 @@ __all__ = ["DiscreteProblem"]
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteProblem:
+class DiscreteProblem(Predictor):
     """p(x_1, ..., x_d, y) as a table. Everything here is exact, in nats, and for a batch of partial records.
 
     A partial record is `Partial(values, asked)`: integers (n, columns), and the features asked (n, features).
-    The problem is its own best predictor: `predict` makes it one of the core's.
+    The problem is its own best predictor: `predict` makes it a `Predictor`.
 
     >>> import numpy as np
     >>> joint = np.array([[0.4, 0.1], [0.1, 0.4]])  # x tells y with probability 0.8
@@ -77,7 +77,7 @@ class DiscreteProblem:
 
     @cached_property
     def schema(self) -> Schema:
-        """The features as the core knows them; an encoded column holds the integer itself."""
+        """The features as a schema; an encoded column holds the integer itself."""
         return schema_of(self.features)
 
     @property
@@ -104,7 +104,7 @@ class DiscreteProblem:
         return np.stack(columns, axis=1), y
 
     def cases(self, values: Ints) -> Cases:
-        """Complete records, for the core's roll-out."""
+        """Complete records, for a roll-out."""
         return Cases(values.astype(np.float64), np.ones((len(values), len(self.schema)), dtype=bool))
 
     def partial(self, values: ArrayLike, asked: ArrayLike) -> Partial:
@@ -118,7 +118,7 @@ class DiscreteProblem:
         return Partial(np.zeros((n, columns), dtype=np.int64), np.zeros((n, features), dtype=bool))
 
     def state(self, partial: Partial) -> State:
-        """The same records as the core's policies and predictors see them."""
+        """The same records as policies and predictors see them."""
         return State.of(self.cases(partial.values), self.schema.column_feature, partial.asked)
 
     # Exact quantities
@@ -179,7 +179,7 @@ class DiscreteProblem:
     # Policies and what they are worth
 
     def predict(self, state: State) -> Floats:
-        """(n, classes) p(y | x_s): the Bayes classifier, for the core."""
+        """(n, classes) p(y | x_s): the Bayes classifier."""
         return self.posterior(Partial.of(state))
 
     def worth(self, state: State) -> Floats:
@@ -215,7 +215,7 @@ class DiscreteProblem:
     ) -> Visits:
         """All the records that a policy may come to in `budget` questions, with their probabilities.
 
-        `policy` is one of the core's, or a function from a `Partial` to the features (n,) to ask, -1 for none. Scores
+        `policy` is a `Policy`, or a function from a `Partial` to the features (n,) to ask, -1 for none. Scores
         that are information are weighed against `costs`, and no path costs more than `money`.
         """
         most = len(self.schema) if budget is None else budget

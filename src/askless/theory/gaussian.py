@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from askless.core import Cases, Schema, State
+from askless.acquisition import Cases, Predictor, Schema, State
 from askless.exceptions import ParameterError
 from askless.theory.policies import DECIMALS, GreedyPolicy, SubsetPolicy
 from askless.theory.records import Bools, Floats, Ints, schema_of
@@ -19,12 +19,12 @@ MAX_FEATURES = 12  # all 2^12 subsets are kept
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianProblem:
+class GaussianProblem(Predictor):
     """(x, y) ~ N(mean, covariance); y is the last variable and squared error is the loss.
 
     The variance that is left depends on what was asked but not on the answers, so the best adaptive policy is a
     fixed subset, and all subsets are enumerated; bit i of a subset's number stands for feature i. The problem is
-    its own best predictor: `predict` makes it one of the core's.
+    its own best predictor: `predict` makes it a `Predictor`.
 
     >>> import numpy as np
     >>> problem = GaussianProblem("a test", {"x": 1}, np.zeros(2), np.array([[2.0, 1.0], [1.0, 1.0]]))
@@ -72,7 +72,7 @@ class GaussianProblem:
 
     @cached_property
     def schema(self) -> Schema:
-        """The features as the core knows them."""
+        """The features as a schema."""
         return schema_of(self.features)
 
     def sample(self, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -81,7 +81,7 @@ class GaussianProblem:
         return drawn[:, :-1], drawn[:, -1]
 
     def cases(self, values: Floats) -> Cases:
-        """Complete records, for the core's roll-out."""
+        """Complete records, for a roll-out."""
         return Cases(values, np.ones((len(values), len(self.schema)), dtype=bool))
 
     # All subsets at once
@@ -163,7 +163,7 @@ class GaussianProblem:
     # Policies and what they are worth
 
     def predict(self, state: State) -> Floats:
-        """(n, 1) E[y | x_s], for the core."""
+        """(n, 1) E[y | x_s]."""
         return self.posterior(state)[:, None]
 
     def worth(self, state: State) -> Floats:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from askless.core import CostModel, Schema, State
-from askless.core.stopping.limits import CENT
+from askless.acquisition import CostModel, Schema, State
+from askless.acquisition.stopping.rules import CENT
 from askless.theory.records import Floats
 from askless.theory.table import StateTable
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from askless.core import State
+from askless.acquisition import Policy, State
 from askless.exceptions import ParameterError
 from askless.theory.records import Floats, Partial
 from askless.theory.table import StateTable
@@ -27,7 +27,7 @@ class Known(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class GreedyPolicy:
+class GreedyPolicy(Policy):
     """The paper's policy: the question that saves most of the expected loss at once.
 
     For classes that is the conditional mutual information, for regression the drop of the variance.
@@ -41,7 +41,7 @@ class GreedyPolicy:
         return np.where(state.asked, 0.0, self.problem.worth(state).round(DECIMALS))
 
 
-class OptimalPolicy:
+class OptimalPolicy(Policy):
     """Scores by what all the questions left save, when each is chosen as well as can be.
 
     Every question asked counts towards the budget. With one left, and beyond the budget, it is the greedy score.
@@ -65,7 +65,7 @@ class OptimalPolicy:
 
 
 @dataclass(frozen=True)
-class SubsetPolicy:
+class SubsetPolicy(Policy):
     """Asks the features of a fixed subset, in the order given, before all others."""
 
     features: tuple[int, ...]

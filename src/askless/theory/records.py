@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askless.core import Feature, Part, Schema, State
+from askless.acquisition import Feature, Part, Schema, State
 
 __all__ = ["Bools", "Floats", "Ints", "Partial", "schema_of"]
 

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from askless.core import Predictor, Schema, State
+from askless.acquisition import Policy, Predictor, Schema, State
 from askless.exceptions import ParameterError
 from askless.theory.records import Floats, Ints
 
@@ -175,7 +175,7 @@ def _imagine(
 
 
 @dataclass(frozen=True, eq=False)
-class SampledPolicy:
+class SampledPolicy(Policy):
     """Scores by `estimate_worth`. The random numbers start again at each call: same state, same scores."""
 
     predictor: Predictor

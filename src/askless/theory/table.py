@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from askless.core import Schema
+from askless.acquisition import Schema
 from askless.exceptions import ParameterError
 from askless.theory.records import Floats, Ints, Partial
 

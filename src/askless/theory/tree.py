@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.core import Asker, CostModel, Policy, Predictor, Progress, Uniform, decide
-from askless.core.stopping import MaxCost
+from askless.acquisition import Context, CostModel, Policy, Predictor, Progress, Uniform, decide
+from askless.acquisition.stopping import MaxCost
 from askless.exceptions import ParameterError
 from askless.theory.records import Bools, Floats, Ints, Partial
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "Prediction", "Visits", "expand", "predict_with"]
 
 Choice = Policy | Callable[[Partial], Ints]
-"""A policy of the core, or a function from records to the (n,) features to ask next, -1 for none."""
+"""A `Policy`, or a function from records to the (n,) features to ask next, -1 for none."""
 
 Prediction = Predictor | Callable[[Partial], Floats]
-"""A predictor of the core, or a function from records to (n, classes) probabilities."""
+"""A `Predictor`, or a function from records to (n, classes) probabilities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +77,16 @@ def expand(
 def _pick(
     problem: DiscreteProblem, policy: Choice, partial: Partial, spent: Floats, costs: CostModel, money: float | None
 ) -> tuple[Ints, Floats]:
-    """(n,) the features to ask next and their prices; a policy of the core decides as it does in a roll-out."""
+    """(n,) the features to ask next and their prices; a `Policy` decides as it does in a roll-out."""
     state = problem.state(partial)
-    asker = Asker(policy if isinstance(policy, Policy) else problem.greedy, problem, problem.schema, costs)
-    progress = Progress(state, np.zeros(len(partial)), spent, problem.posterior(partial), asker)
+    scored = policy if isinstance(policy, Policy) else problem.greedy
+    progress = Progress(
+        state=state,
+        count=np.zeros(len(partial)),
+        spent=spent,
+        prediction=problem.posterior(partial),
+        context=Context(scored, problem, problem.schema, costs=costs),
+    )
     if isinstance(policy, Policy):
         pick, _ = decide(progress, () if money is None else (MaxCost(money),))
     elif money is None:
@@ -92,7 +98,7 @@ def _pick(
     if again.any():
         name = problem.schema.names[pick[again][0]]
         raise ParameterError("cannot_ask", f"the policy asks {name!r} a second time", feature=name)
-    return pick, np.take_along_axis(np.asarray(progress.prices), there, axis=1)[:, 0] * (pick >= 0)
+    return pick, np.take_along_axis(progress.prices, there, axis=1)[:, 0] * (pick >= 0)
 
 
 def _children(

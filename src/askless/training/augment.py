@@ -9,7 +9,7 @@ from math import radians
 import torch
 from torch import Tensor
 
-from askless.core import Grid
+from askless.acquisition import Grid
 from askless.exceptions import ParameterError
 
 __all__ = ["Views", "crops", "late_tilts", "tilts", "views_for"]

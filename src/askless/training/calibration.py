@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from askless.core import Policy, State
+from askless.acquisition import Policy, State
 from askless.models import NetPredictor
 from askless.training.loop import seeded
 from askless.training.minimize import minimum

@@ -9,7 +9,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from askless.core import Policy
+from askless.acquisition import Policy
 from askless.networks import PolicyPredictor
 from askless.training.chains import Chains, States
 from askless.training.first import first_question

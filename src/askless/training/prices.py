@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from askless.core import State
+from askless.acquisition import State
 from askless.training.chains import States
 from askless.training.problem import Problem
 from askless.training.subsets import Sampler
@@ -33,7 +33,7 @@ def price_rates(problem: Problem, states: States) -> Tensor | None:
     """(b, features) what to multiply gains with, more for a cheaper question; None where all cost the same."""
     if not problem.priced:
         return None
-    if getattr(problem.costs, "fixed", False):
+    if problem.costs.fixed:
         row = torch.from_numpy(_rates(problem, problem.first_prices)).to(states.x.dtype)
         return row.expand(states.asked.shape)
     known = states.known.bool()

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from askless.core import Cases, CostModel, Grid, Missing, Precedence, Schema, State, Task, Uniform
+from askless.acquisition import Cases, CostModel, Grid, Missing, Precedence, Schema, State, Task, Uniform
 
 __all__ = ["Problem", "Rows", "some_rows"]
 
@@ -63,7 +63,7 @@ class Problem:
     @property
     def priced(self) -> bool:
         """Whether questions have prices that training should heed."""
-        return not getattr(self.costs, "equal", False)
+        return not self.costs.equal
 
     @cached_property
     def first_prices(self) -> np.ndarray:

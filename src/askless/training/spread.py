@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from askless.models.spread import LogVariance
+from askless.models.networked import LogVariance
 from askless.training.minimize import minimum
 
 __all__ = ["fit_spread"]

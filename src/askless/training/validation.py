@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from askless.core import MaxFeatures, Policy, Predictor, StoppingRule, Trajectory, cases_at_once, rollout
-from askless.core.stopping import MaxCost
+from askless.acquisition import MaxFeatures, Policy, Predictor, StoppingRule, Trajectory, cases_at_once, rollout
+from askless.acquisition.stopping import MaxCost
 from askless.training.problem import Problem
 
 __all__ = ["validation_loss", "validation_rollout"]

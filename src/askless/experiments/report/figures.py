@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from askless.core.trajectory import Trajectory
+from askless.acquisition.trajectory import Trajectory
 from askless.experiments.report.kinds import CONTENDERS, CONTROL, DYNAMIC, FEWEST_FOR_BAND, STATIC, UNKNOWN
 from askless.experiments.report.statistics import t_interval
 from askless.plotting import plot_selection_frequency

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from askless.core import Interview
+from askless.acquisition import Interview
 from askless.service.asking import predicted
 from askless.service.errors import Problem
 from askless.service.fhir.items import answer_item, question_item, result_items

@@ -1,0 +1,196 @@
+"""Features, and how each maps to encoded columns: the only place that knows groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from askless.acquisition.grid import Grid
+from askless.exceptions import ParameterError
+from askless.hints import did_you_mean, listed, nearest
+
+KINDS = ("number", "category", "boolean", "patch")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One column of the user's table: what a single value of an answer is."""
+
+    name: str
+    kind: str  # one of KINDS
+    choices: tuple[Any, ...] | None = None  # of a category, as the user wrote them
+    low: float | None = None  # the range of a number in the training rows
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"the kind of {self.name!r} is {self.kind!r}, not one of {', '.join(KINDS)}")
+        if not all(limit is None or isinstance(limit, (int, float)) for limit in (self.low, self.high)):
+            raise ValueError(f"the range of {self.name!r} is {self.low!r} to {self.high!r}")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What can be asked for: one name, one price, one or more parts, and a run of encoded columns."""
+
+    name: str
+    parts: tuple[Part, ...]
+    start: int  # the encoded columns are start, start + 1, ..., stop - 1
+    stop: int
+    cost: float = 1.0
+
+    @property
+    def is_group(self) -> bool:
+        """Whether the feature is several columns of the user's table that are asked together."""
+        return len(self.parts) > 1
+
+    @property
+    def kind(self) -> str:
+        """The kind of the only part, or "group"."""
+        return "group" if self.is_group else self.parts[0].kind
+
+    @property
+    def choices(self) -> tuple[Any, ...] | None:
+        """What can be answered, for a category."""
+        return None if self.is_group else self.parts[0].choices
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What to ask: a feature and its price."""
+
+    name: str
+    kind: str  # "number", "category", "boolean", "patch" or "group"
+    choices: tuple[Any, ...] | None  # of a category
+    cost: float
+    parts: tuple[Part, ...]  # the columns that make up a group; one otherwise
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The ordered features of a model; their encoded columns follow one another without gaps."""
+
+    features: tuple[Feature, ...]
+    grid: Grid | None = None  # of an image, whose patches are the features; None for a table
+
+    def __post_init__(self) -> None:
+        if not self.features:
+            raise ValueError("a schema needs at least one feature")
+        if len(set(self.names)) < len(self.features) or not all(isinstance(name, str) for name in self.names):
+            raise ValueError(f"the features' names must be text and distinct: {list(self.names)}")
+        position = 0
+        for feature in self.features:
+            if feature.start != position or feature.stop <= feature.start:
+                raise ValueError(f"the columns of {feature.name!r} do not follow those of the feature before")
+            position = feature.stop
+        if self.grid is not None and not self._fits(self.grid):
+            raise ParameterError(
+                "wrong_shape",
+                f"{len(self.features)} features of {position} columns are not the patches of {self.grid}",
+                name="grid",
+                shape=(len(self.features), position),
+                expected=(self.grid.n_patches, self.grid.n_columns),
+            )
+
+    @classmethod
+    def of_numbers(cls, names: Sequence[str]) -> Schema:
+        """A schema of plain numbers, one encoded column each."""
+        return cls(tuple(Feature(n, (Part(n, "number"),), i, i + 1) for i, n in enumerate(names)))
+
+    @classmethod
+    def of_patches(cls, grid: Grid, costs: Sequence[float] | None = None) -> Schema:
+        """A schema of an image's patches; each costs 1 where no prices are given."""
+        width, prices = grid.patch_columns, costs or [1.0] * grid.n_patches
+        each = enumerate(zip(grid.names, prices, strict=True))
+        features = (Feature(n, (Part(n, "patch"),), i * width, (i + 1) * width, price) for i, (n, price) in each)
+        return cls(tuple(features), grid)
+
+    def _fits(self, grid: Grid) -> bool:
+        widths = {feature.stop - feature.start for feature in self.features}
+        return len(self.features) == grid.n_patches and widths == {grid.patch_columns}
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The features' names, in order."""
+        return tuple(feature.name for feature in self.features)
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        """The names of features and of their parts."""
+        parts = (part.name for feature in self.features for part in feature.parts)
+        return frozenset((*self.names, *parts))
+
+    @property
+    def n_columns(self) -> int:
+        """How many encoded columns there are."""
+        return self.features[-1].stop
+
+    @cached_property
+    def column_feature(self) -> np.ndarray:
+        """(columns,) the feature that each encoded column belongs to."""
+        return np.repeat(np.arange(len(self.features)), self.widths)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """(features,) the first encoded column of each."""
+        return np.array([feature.start for feature in self.features])
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        """(features,) how many encoded columns each has."""
+        return np.array([feature.stop - feature.start for feature in self.features])
+
+    @cached_property
+    def prices(self) -> np.ndarray:
+        """(features,) the price of each."""
+        return np.array([feature.cost for feature in self.features], dtype=np.float64)
+
+    def question(self, index: int, price: float) -> Question:
+        """What to ask for a feature."""
+        feature = self.features[index]
+        return Question(
+            name=feature.name, kind=feature.kind, choices=feature.choices, cost=price, parts=feature.parts
+        )
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    def columns_of(self, name: str) -> tuple[str, ...]:
+        """The names of the columns that a feature is made of."""
+        return tuple(part.name for part in self.features[self.index(name)].parts)
+
+    def index(self, name: str) -> int:
+        """The position of the feature called `name`; the error names its group, or the nearest match."""
+        try:
+            return self._index[str(name)]
+        except KeyError:
+            group = self._group_of.get(str(name))
+            raise ParameterError(
+                "unknown_name",
+                f"there is no feature {name!r}{self.hint(name)}",
+                name=name,
+                nearest=group or nearest(name, (*self.names, *self._group_of)),
+                group=group,
+            ) from None
+
+    def hint(self, name: object) -> str:
+        """What to say of a name that no feature has: the group that it is a part of, or the name that is meant.
+
+        Where none is near, the names that there are.
+        """
+        if str(name) in self._group_of:
+            return f": it is a part of the group {self._group_of[str(name)]!r}"
+        return did_you_mean(name, (*self.names, *self._group_of)) or f"; the features are {listed(self.names)}"
+
+    @property
+    def _group_of(self) -> dict[str, str]:
+        """By column, the group that it is a part of."""
+        return {part.name: feature.name for feature in self.features if feature.is_group for part in feature.parts}
