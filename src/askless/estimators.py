@@ -268,7 +268,15 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, which `askless.load` reads. An existing file is overwritten."""
         check_is_fitted(self, "model_")
-        write_model(self.model_, path)
+        try:
+            write_model(self.model_, path)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise ParameterError(
+                "file_not_found" if isinstance(error, FileNotFoundError) else "cannot_write",
+                f"the model cannot be saved as {os.fspath(path)}: {reason}",
+                path=os.fspath(path),
+            ) from error
 
     @property
     def schema_(self) -> Schema:

@@ -418,3 +418,12 @@ def test_saving_overwrites_a_file(fitted, tmp_path):
     path.write_text("something else")
     fitted.save(path)
     assert load(path).classes_.tolist() == ["ill", "well"]
+
+
+def test_a_model_that_cannot_be_written_is_an_error_with_its_path(fitted, tmp_path):
+    missing = tmp_path / "nope" / "m.askless"
+    with raises(ParameterError, "file_not_found", path=str(missing)) as caught:
+        fitted.save(missing)
+    assert str(missing) in str(caught.value)
+    with raises(ParameterError, "cannot_write", path=str(tmp_path)):
+        fitted.save(tmp_path)

@@ -460,3 +460,19 @@ def test_a_certified_rule_that_is_not_used_says_so(model_file):
         stateless = {"answers": {}, "known": {"age": 51}, "stopping": {}}
         assert not service.next(stateless, "sure").json()["done"]
         assert {line["event"] for line in map(json.loads, service.log.getvalue().splitlines())} == {"request"}
+
+
+@pytest.mark.parametrize(("differ", "shown"), [(0.01, False), (0.1, True)])
+def test_shares_that_are_alike_are_not_shown(service, monkeypatch, differ, shown):
+    def shares(candidates):
+        n = len(candidates)
+        assert n == 5
+        return [1 / n + differ, *[1 / n] * (n - 2), 1 / n - differ]
+
+    monkeypatch.setattr("askless.service.views.shares", shares)
+    page = service.client.get(begun(service)).text
+    listed = page.partition('class="candidates"')[2].partition("</ol>")[0]
+    assert listed.count("<li") == 5
+    assert bool(re.search(r"\d%", listed)) is shown
+    assert ('class="bar"' in listed) is shown
+    assert ("The percentages show" in page) is shown
