@@ -238,7 +238,7 @@ def test_json_instead_of_the_name_of_a_json_file(option):
 def test_errors_in_a_json_file_name_it(option, content, code, fields, table, tmp_path):
     file = tmp_path / "given.json"
     file.write_text(content)
-    words = ["fit", table, "--target", "ill", option, file, "-o", tmp_path / "m.askless"]
+    words = ["fit", table, "--target", "ill", "--drop", "grade", option, file, "-o", tmp_path / "m.askless"]
     message = refused(code, *words, path=str(file), **fields)
     assert message.startswith(f"{file}: ")
     assert str(table) not in message

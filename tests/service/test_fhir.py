@@ -377,7 +377,8 @@ def test_units():
 
 
 def answered(service, versioned, link, answer, status=200):
-    resource = begun(versioned) | {"item": [{"linkId": link, "answer": [answer]}]}
+    resource = begun(versioned) | {"item": [{"linkId": link, "answer": [answer] if answer else []}]}
+    resource["contained"][0]["item"] = [{"linkId": link}]
     return ask(service, resource, status)
 
 
@@ -401,8 +402,10 @@ def test_words_for_yes_and_no(service, versioned, kind, word, value):
 @pytest.mark.parametrize("kind", ["valueString", "valueCoding"])
 def test_words_for_unknown(service, versioned, link, word, kind):
     answer = {kind: word} if kind == "valueString" else {kind: {"code": word}}
-    without = begun(versioned) | {"item": [{"linkId": link}]}
-    assert answered(service, versioned, link, answer) == ask(service, without)
+    returned = answered(service, versioned, link, answer)
+    assert returned == answered(service, versioned, link, None)
+    assert returned["contained"][0]["item"][0]["linkId"] == link
+    assert len(returned["contained"][0]["item"]) == 2  # it counts as asked
 
 
 @pytest.mark.parametrize("kind", ["valueString", "valueCoding"])

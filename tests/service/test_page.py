@@ -462,7 +462,7 @@ def test_a_certified_rule_that_is_not_used_says_so(model_file):
         assert {line["event"] for line in map(json.loads, service.log.getvalue().splitlines())} == {"request"}
 
 
-@pytest.mark.parametrize(("differ", "shown"), [(0.01, False), (0.1, True)])
+@pytest.mark.parametrize(("differ", "shown"), [(0.009, False), (0.02, True)])
 def test_shares_that_are_alike_are_not_shown(service, monkeypatch, differ, shown):
     def shares(candidates):
         n = len(candidates)

@@ -324,7 +324,7 @@ def _target(y: pd.Series, task: str, path: str, rows: np.ndarray) -> np.ndarray:
 
     if task == "regression":
         return numbers(y, path, rows)
-    if y.nunique() == 1:
+    if len(y) > 1 and y.nunique() == 1:
         label = y.tolist()[0]
         message = f"{path}: the target {y.name!r} has only one class, {label!r}; a classifier needs at least two"
         raise TableError("one_class", message, path=path, column=str(y.name), label=label)

@@ -63,7 +63,7 @@ def errors_of_settings(paths: Mapping[str, str | None]) -> Iterator[None]:
     try:
         yield
     except AsklessError as error:
-        path = paths.get(error.fields.get("setting", error.fields.get("name")))
+        path = paths.get(str(error.fields.get("setting", error.fields.get("name"))))
         if path is None:
             raise
         raise ParameterError(error.code, f"{path}: {error.message}", **{**error.fields, "path": path}) from None

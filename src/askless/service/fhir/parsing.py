@@ -293,13 +293,11 @@ def _meant(part: AskedPart, text: Any, where: str) -> Any:
 
 def _choice(part: AskedPart, text: str) -> Any:
     """The choice of a code or a text; None for unknown, unless a choice is called so."""
-    for place, choice in enumerate(part.choices.all):
-        if code_of(place, choice) == text:
-            return choice
+    by_code = {code_of(place, choice): choice for place, choice in enumerate(part.choices.all)}
     place = part.choices.find(text)
-    if place is not None:
-        return part.choices.all[place]
-    return None if is_unknown(text) else text
+    if text not in by_code and place is None:
+        return None if is_unknown(text) else text
+    return by_code[text] if place is None else by_code.get(text, part.choices.all[place])
 
 
 # JSON
