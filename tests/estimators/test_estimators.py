@@ -16,7 +16,7 @@ from askless import DynamicClassifier, DynamicRegressor, load, metrics
 from askless.core import MaxFeatures
 from askless.core.stopping import Confidence
 from askless.datasets import load_dataset
-from askless.exceptions import AsklessWarning, ParameterError, TableError, UnseenWarning
+from askless.exceptions import AsklessWarning, InterviewError, ParameterError, TableError, UnseenWarning
 from askless.methods import Auto, Greedy
 from tests.coded import raises, warns
 from tests.estimators.conftest import GROUPS
@@ -427,3 +427,17 @@ def test_a_model_that_cannot_be_written_is_an_error_with_its_path(fitted, tmp_pa
     assert str(missing) in str(caught.value)
     with raises(ParameterError, "cannot_write", path=str(tmp_path)):
         fitted.save(tmp_path)
+
+
+def test_interviews_take_words_for_yes_no_and_unknown(fitted):
+    interview, silent = fitted.interview(), fitted.interview()
+    for name in ("age", "smoker", "sex", "blood pressure"):
+        interview.tell(name, "unknown")
+        silent.tell(name, None)
+    assert interview.prediction == silent.prediction
+    interview.tell("smoker", "yes")
+    silent.tell("smoker", True)
+    assert interview.prediction == silent.prediction
+    interview.tell("blood pressure", {"sbp": 140, "dbp": None})
+    with raises(InterviewError, "bad_answer", column="dbp", value="unknown"):
+        interview.tell("blood pressure", {"sbp": 140, "dbp": "unknown"})
