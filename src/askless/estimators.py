@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -439,15 +440,23 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
     """Load an estimator from a model file. Runs no code from the file. Raises `ModelFileError` if it is damaged."""
     model = read_model(path)
     kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
+    settings = dict(model.settings)
+    known = {*signature(kind).parameters, "named_columns", "target", "na"}
+    if strange := sorted(settings.keys() - known):
+        raise ModelFileError(
+            "newer_format",
+            f"{path} has settings that this version of askless does not know: {listed(strange)}",
+            path=str(path),
+            name=strange[0],
+        )
     try:
-        settings = dict(model.settings)
         named, _, _ = settings.pop("named_columns"), settings.pop("target"), settings.pop("na", None)
         settings["method"] = method_from_json(settings["method"])
         settings["costs"] = model.costs or settings["costs"]
         estimator = kind(**settings, stopping=model.stopping or None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(
-            "newer_format", f"{path} has settings that this version of askless does not know ({error})", path=path
+            "unreadable_file", f"{path} has settings that cannot be read ({error!r})", path=str(path)
         ) from error
     estimator.model_ = model
     estimator.history_ = []  # not in the file
