@@ -209,7 +209,9 @@ def _update_1(manifest: Any) -> None:
         if old in summary:
             summary[new] = summary.pop(old)
     name = summary.setdefault("method", manifest["settings"]["method"]["name"])
-    kind = summary.setdefault("kind", "static" if name in STATIC_1 else "control" if name in CONTROLS_1 else "dynamic")
+    kind = summary.setdefault(
+        "kind", "static" if name in STATIC_1 else "control" if name in CONTROLS_1 else "dynamic"
+    )
     summary.setdefault("losses", {})
     summary.setdefault("explanation", f"used {name}: {KINDS_1[kind]}")
     names = encoder_from_json(manifest["encoder"]).schema.names

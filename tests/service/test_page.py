@@ -450,6 +450,9 @@ def test_a_certified_rule_that_is_not_used_says_so(model_file):
     with running(Models([ServedModel("sure", fitted, "none", {})])) as service:
         sure = service.client.post("/api/models/sure/interviews", json={}).json()
         assert "certified for at most 0.05 wrong" in sure["stop_reason"]
+        fewer = service.next({"answers": {"age": 51}, "stopping": {"max_features": 1}}, "sure").json()
+        assert "the certified stopping rule was not used: " in fewer["stop_reason"]
+        assert "at most 1 question instead of 6" in fewer["stop_reason"]
         told = service.client.post("/api/models/sure/interviews", json={"known": {"age": 51}}).json()
         path = f"/interviews/{told['id']}"
         while not told["done"]:
