@@ -55,7 +55,7 @@ def test_fit_a_messy_table(run, table, tmp_path, options):
     assert model.schema_.prices.tolist() == [2, 1, 1, 1, 5]
 
 
-def test_device_and_threads_go_to_the_estimator(run, table, tmp_path, monkeypatch):
+def test_device_and_threads_go_to_the_estimator(run, table, tmp_path, options, monkeypatch):
     seen = []
 
     def fit(estimator, *given, **options):
@@ -64,7 +64,7 @@ def test_device_and_threads_go_to_the_estimator(run, table, tmp_path, monkeypatc
 
     monkeypatch.setattr("askless.cli.fit.fit_or_resume", fit)
     for words in ((), ("--device", "auto", "--threads", 3)):
-        run("fit", table, "--target", "ill", *words, "-o", tmp_path / "m.askless")
+        run("fit", table, "--target", "ill", "--drop", "score", *options, *words, "-o", tmp_path / "m.askless")
     assert seen == [("cpu", 1), ("auto", 3)]
 
 
