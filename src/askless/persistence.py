@@ -201,7 +201,7 @@ KINDS_1 = {
 
 
 def _update_1(manifest: Any) -> None:
-    """Version 1 said of values whether a sigmoid squashed them, and had other words in summaries and certified rules."""
+    """Version 1 said whether a sigmoid squashed values, and had other words in summaries and certified rules."""
     if manifest["policy"]["name"] == "NetValue" and manifest["policy"]["config"].pop("squashed") is not False:
         raise ValueError("the policy was made by an early development version: fit the model again")
     summary = manifest["summary"]

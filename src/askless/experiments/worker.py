@@ -1,7 +1,8 @@
 """The process of one task: `python -m askless.experiments.worker FOLDER`, with the task on standard input.
 
 The fit uses as many threads as OMP_NUM_THREADS says. The process writes the result to the folder and ends with exit
-code 0. An error goes to standard output as JSON, with exit code 1. When standard input is closed, the runner is gone, and the process ends at once.
+code 0. An error goes to standard output as JSON, with exit code 1. When standard input is closed, the runner is gone,
+and the process ends at once.
 """
 
 from __future__ import annotations
