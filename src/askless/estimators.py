@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -32,7 +33,7 @@ from askless.inputs import (
     warn_of_labels,
     warn_of_scale,
 )
-from askless.methods import Method, find_method
+from askless.methods import Method, find_method, list_methods
 from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
@@ -449,14 +450,23 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
     kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
     try:
         settings = dict(model.settings)
+        strange = _strange_settings(settings, kind)
         named, _, _ = settings.pop("named_columns"), settings.pop("target"), settings.pop("na", None)
-        settings["method"] = method_from_json(settings["method"])
-        settings["costs"] = model.costs or settings["costs"]
-        estimator = kind(**settings, stopping=model.stopping or None)
+        if not strange:
+            settings["method"] = method_from_json(settings["method"])
+            settings["costs"] = model.costs or settings["costs"]
+            estimator = kind(**settings, stopping=model.stopping or None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(
-            "newer_format", f"{path} has settings that this version of askless does not know ({error})", path=path
+            "unreadable_file", f"{path} has settings that cannot be read ({error!r})", path=str(path)
         ) from error
+    if strange:
+        raise ModelFileError(
+            "newer_format",
+            f"{path} has settings that this version of askless does not know: {listed(strange)}",
+            path=str(path),
+            name=strange[0],
+        )
     estimator.model_ = model
     estimator.history_ = []  # not in the file
     if model.image_shape is not None:
@@ -469,3 +479,12 @@ def load(path: str | os.PathLike[str]) -> DynamicClassifier | DynamicRegressor:
     if model.task == "classification":
         estimator.classes_ = np.array(model.classes)
     return estimator
+
+
+def _strange_settings(settings: dict[str, Any], kind: type) -> list[str]:
+    """The settings in a model file that the estimator or its method does not have."""
+    strange = settings.keys() - {*signature(kind).parameters, "named_columns", "target", "na"}
+    method = settings["method"]
+    if method["name"] in list_methods():
+        strange |= method["params"].keys() - find_method(method["name"]).get_params(deep=False).keys()
+    return sorted(strange)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from askless.cli.console import count, make_console, quoted, say
 from askless.cli.errors import note
 from askless.cli.output import check_checkpoint, check_new, check_writable, remove
-from askless.cli.parser import Commands, UsageError, fraction, natural, positive, text_help
+from askless.cli.parser import DEVICES, Commands, UsageError, fraction, natural, positive, text_help
 from askless.cli.resuming import fit_or_resume
 from askless.cli.rules import STOP_HELP, add_missing_words, read_stop
 
@@ -98,6 +98,9 @@ def add(commands: Commands) -> None:
         "model file, for --batch and the rule decision_stable (default: 0)")  # fmt: skip
     add("--seed", type=natural, default=0, help="seed of all random numbers (default: 0); equal seeds give equal "
         "models")  # fmt: skip
+    add("--device", choices=DEVICES, default="cpu", help="where convolutional networks are trained (default: cpu)")
+    add("--threads", type=positive, default=1, metavar="N", help="number of threads of the fit (default: 1); more "
+        "help large dense networks only")  # fmt: skip
     add("--checkpoint", metavar="FILE", help="file for the progress, deleted at the end (default: the model's name "
         "with .part added)")  # fmt: skip
     add("--scratch", metavar="DIR", help="folder for temporary files, for tables larger than memory (default: keep "
@@ -229,6 +232,7 @@ def _prepare(args: argparse.Namespace) -> _Job:
 
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     options = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
+    options |= {"device": args.device, "n_threads": args.threads}
     estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **options)
     settings = {"costs": args.costs, "groups": args.groups, "precedence": args.precedence}
     advice = "--category COL reads a column as categories", "--drop COL leaves it out"

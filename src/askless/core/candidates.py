@@ -13,6 +13,8 @@ from askless.core.progress import Asker, Progress
 from askless.core.schema import Schema
 from askless.core.state import Cases, State
 from askless.core.stopping import StoppingRule
+from askless.core.stopping.base import makes_promise
+from askless.core.stopping.certified import not_used
 
 __all__ = ["Candidate", "Ranking", "candidates_after", "candidates_of", "ranking_of"]
 
@@ -71,14 +73,24 @@ def candidates_after(
     known: Array,  # (1, features) bool: there from the start
     order: Sequence[int],
 ) -> tuple[Candidate, ...]:
-    """The candidates for a single case after the questions `order`."""
+    """The candidates for a single case after the questions `order`.
+
+    As in an interview, a certified rule is not used once a feature was asked that was not the next one.
+    """
     state = State.of(case, asker.schema.column_feature, known)
     progress = Progress(state, np.zeros(1, dtype=np.int64), np.zeros(1), np.empty((1, 0)), asker, given=known)
+
+    def with_prediction(progress: Progress) -> Progress:
+        ceiling = ceiling_of(can_ask & ~progress.state.asked, progress.state.x)
+        return replace(progress, prediction=asker.predictor.predict(progress.state), ceiling=ceiling)
+
     for feature in order:
+        if any(map(makes_promise, rules)):
+            following = candidates_of(with_prediction(progress), rules)
+            if not following or following[0].name != asker.schema.names[feature]:
+                rules = not_used(rules, "the features were asked in another order")
         pick = np.array([feature])
         spent = progress.spent + progress.prices[:, feature]
         state = progress.state.after(pick, case, asker.schema)
         progress = replace(progress, state=state, count=progress.count + 1, spent=spent)
-    ceiling = ceiling_of(can_ask & ~progress.state.asked, progress.state.x)
-    prediction = asker.predictor.predict(progress.state)
-    return candidates_of(replace(progress, prediction=prediction, ceiling=ceiling), rules)
+    return candidates_of(with_prediction(progress), rules)

@@ -16,6 +16,7 @@ from askless.core.events import AnswerCodec, Event, Moment, Question
 from askless.core.numbers import is_whole
 from askless.core.progress import Asker, Progress
 from askless.core.protocols import refuse_truth
+from askless.core.rollout import Missing
 from askless.core.state import State
 from askless.core.stopping import MaxFeatures, StoppingRule, as_rules, stop_reason
 from askless.core.stopping.base import makes_promise
@@ -43,11 +44,12 @@ class Interview:
         describe: Callable[[np.ndarray, State], dict[Any, float]],
         known: Mapping[str, Any] | None = None,
         unavailable: Iterable[str] = (),
+        missing: Missing = "skip",
     ) -> None:
         refuse_truth(asker.policy)
         known = checked_known(known)
         check_unavailable(unavailable)
-        self._asker, self._codec = asker, codec
+        self._asker, self._codec, self._missing = asker, codec, missing
         self._policy, self._predictor, self._schema = asker.policy, asker.predictor, asker.schema
         self._rules, self._describe = as_rules(stopping), describe
         self._promises = any(map(makes_promise, self._rules))
@@ -198,7 +200,10 @@ class Interview:
             self._advance("unknown" if columns is None else "answer", index, columns, value, price, void)
 
     def unknown(self) -> None:
-        """The answer cannot be had: the question counts and is not asked again, and nothing is learned."""
+        """The answer cannot be had: the question counts and is not asked again, and nothing is learned.
+
+        With `missing="skip"`, a certified rule is not used from here on: its cases had an answer to every question.
+        """
         index = self._asked()
         self._advance("unknown", index, None, None, self._prices(self._now)[index])
 
@@ -389,6 +394,8 @@ class Interview:
             value = value.copy()  # the caller's own may change
         happened = (action, index, value, price or 0.0)
         count, spent = now.count + paid, now.spent + (price or 0.0)
+        if action == "unknown" and self._missing == "skip":  # of the cases of a certification, nothing was unknown
+            void = void or f"the answer to {feature.name!r} was unknown"
         void = now.void or void
         return Moment(state, NO_OUTPUT, count, spent, ceiling, left, postponed, given, happened, void=void)
 
