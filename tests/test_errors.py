@@ -18,12 +18,11 @@ TABLE = re.compile(r"\| code \| meaning \|\n\|---\|---\|\n(?:\|.*\|\n)*")
 
 # Functions that make an error or a warning from a code: the position or the keyword of the code.
 HELPERS = {"complain": 1, "conflict": "code", "fail": 0, "invalid": "code", "note": 1}
-WITHOUT_CODE = {"note": {"unspecified"}}  # a warning of another package on the command line
+PAIRS = {"cli/remarks.py", "cli/unseen.py"}  # modules that yield notes: pairs of a code and a message
 # Modules that forward a code in a variable: every word in them may be a code.
 FORWARDING = {
     "cli/errors.py",
     "cli/fit.py",
-    "cli/remarks.py",
     "experiments/toml_file.py",
     "methods/settings.py",
     "metrics/scores.py",
@@ -78,6 +77,8 @@ def problems_of(module):
     for node in ast.walk(TREES[module]):
         if isinstance(node, ast.Raise) and name_of(node.exc) in CLASSES:
             yield f"line {node.lineno}: {name_of(node.exc)} is raised without a code"
+        if module in PAIRS and isinstance(node, ast.Yield):
+            yield from problems_of_pair(node)
         if not isinstance(node, ast.Call):
             continue
         name = name_of(node.func)
@@ -92,8 +93,17 @@ def problems_of(module):
                 continue
             if not (codes or is_forwarded(code) or module in FORWARDING):
                 yield f"line {node.lineno}: the code of {name} is not literal"
-        for unknown in codes - CODES.keys() - WITHOUT_CODE.get(name, set()):
+        for unknown in codes - CODES.keys():
             yield f"line {node.lineno}: {name} has the code {unknown!r}, which is not in CODES"
+
+
+def problems_of_pair(node):
+    """What is wrong with the code of a yielded note."""
+    code = node.value.elts[0] if isinstance(node.value, ast.Tuple) else node.value
+    if not (literals(code) or is_forwarded(code)):
+        yield f"line {node.lineno}: the code of a note is not literal"
+    for unknown in literals(code) - CODES.keys():
+        yield f"line {node.lineno}: a note has the code {unknown!r}, which is not in CODES"
 
 
 def used_codes():
@@ -103,6 +113,8 @@ def used_codes():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and name_of(node.func) in PLACES:
                 used |= literals(code_of(node))
+            elif module in PAIRS and isinstance(node, ast.Yield):
+                used |= literals(node.value.elts[0])
             elif module in FORWARDING and isinstance(node, ast.Constant) and isinstance(node.value, str):
                 used.add(node.value)
     return used
@@ -130,6 +142,11 @@ def test_the_check_finds_errors_without_a_code(monkeypatch):
     }
     for source, problem in wrong.items():
         monkeypatch.setitem(TREES, "wrong.py", ast.parse(source))
+        (found,) = problems_of("wrong.py")
+        assert problem in found
+    monkeypatch.setattr("tests.test_errors.PAIRS", {"wrong.py"})
+    for code, problem in {"'no_such_code'": "has the code 'no_such_code'", "code": "is not literal"}.items():
+        monkeypatch.setitem(TREES, "wrong.py", ast.parse(f"def notes():\n    yield {code}, 'a message'"))
         (found,) = problems_of("wrong.py")
         assert problem in found
     right = "raise ParameterError('required' if a else 'wrong_type', 'a message', name='a')"

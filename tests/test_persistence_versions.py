@@ -9,13 +9,14 @@ import pandas as pd
 import pytest
 
 from askless import DynamicClassifier, load
+from askless.acquisition.stopping.certified import LOST, MIXED
 from askless.checks import example_table
-from askless.exceptions import ModelFileError
+from askless.exceptions import CertificationWarning, ModelFileError
 from askless.methods import Value
 from askless.methods.greedy import GreedyRecipe
 from askless.models import NetValue
 from askless.persistence import FORMAT_VERSION, read_model
-from tests.coded import raises
+from tests.coded import no_warning, raises, warns
 from tests.model_files import forged, opened
 
 FOLDER = Path(__file__).parent / "fixtures" / "models"
@@ -52,6 +53,53 @@ def test_what_files_of_version_1_said_of_the_methods_tried_has_its_new_names():
     assert summary["losses"].keys() == {"forward_selection"}
     assert {"explanation"} <= summary.keys()
     assert not summary.keys() & {"chosen", "validation_losses", "why"}
+    assert summary["kind"] == "static"
+
+
+def test_files_of_version_1_get_the_summary_of_a_single_method():
+    newer, older = (load(FOLDER / f"version_{i}" / "classifier.askless").model_.summary for i in (2, 1))
+    assert {key: older[key] for key in ("method", "kind", "losses", "explanation")} == {
+        key: newer[key] for key in ("method", "kind", "losses", "explanation")
+    }
+
+
+def test_certified_rules_of_version_1_still_stop():
+    path = FOLDER / "version_1" / "certified.askless"
+    model = load(path)
+    assert model.model_.stopping[0].manner == ("rule: Confidence(probability=0.999)", "rule: MaxCost(3)")
+    X = pd.DataFrame(json.loads(path.with_suffix(".json").read_text())["rows"]).astype(object)
+    with no_warning(CertificationWarning):
+        reasons = model.rollout(X).stop_reason
+    assert any(reason.startswith("sure enough: certified") for reason in reasons)
+    assert not any("was not used" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "options", "why"),
+    [
+        ("known: colour, age", ["known: colour", "known: age"], {"known": ["age"]}, "'colour' was not known"),
+        ("known: colour, age", ["known: colour", "known: age"], {"known": ["age", "colour"]}, None),
+        ("unavailable: dose", ["unavailable: dose"], {}, "'dose' was available"),
+        ("at other prices", [f"cost: {LOST}"], {}, LOST),
+        ("at other prices", [f"cost: {LOST}"], {"costs": {"age": 2}}, LOST),
+        ("known: other features of each case", [f"known: {MIXED}"], {}, MIXED),
+    ],
+)
+def test_conditions_of_version_1_in_new_words(tmp_path, old, new, options, why):
+    original = FOLDER / "version_1" / "certified.askless"
+    path = tmp_path / "m.askless"
+
+    def change(manifest):
+        manifest["stopping"] = manifest["stopping"][:1]
+        manifest["stopping"][0]["config"]["manner"] = [old]
+
+    path.write_bytes(forged(original.read_bytes(), change))
+    model = load(path)
+    assert list(model.model_.stopping[0].manner) == new
+    X = pd.DataFrame(json.loads(original.with_suffix(".json").read_text())["rows"]).astype(object)
+    with no_warning(CertificationWarning) if why is None else warns(CertificationWarning, "conditions_changed"):
+        reasons = model.rollout(X, **options).stop_reason
+    assert all((f"was not used: {why}" in reason) == (why is not None) for reason in reasons)
 
 
 @pytest.mark.parametrize("version", [1, 2])

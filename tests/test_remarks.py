@@ -168,3 +168,20 @@ def test_it_takes_no_time():
     with no_warning():
         warn_of_data(wide, rng.integers(0, 2, 50_000), "classification")
     assert time.perf_counter() - start < 3.0  # about 0.2 s on a free processor
+
+
+def test_wide_tables_of_distinct_numbers_take_no_time():
+    """All such columns have the same codes; each was compared with all others."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 3000)), columns=[f"x{i}" for i in range(3000)])
+    frame["copy"] = frame["x7"]
+    start = time.perf_counter()
+    assert remarks(frame, rng.integers(0, 2, 200)) == [("duplicate_column", "copy")]
+    assert time.perf_counter() - start < 4
+
+
+def test_a_copy_of_another_type_is_a_copy():
+    frame, y = clean()
+    for name, other in (("age", float), ("age", object), ("smokes", object)):
+        copied = frame.assign(copy=frame[name].astype(other))
+        assert remarks(copied, y) == [("duplicate_column", "copy")]

@@ -353,7 +353,7 @@ def test_a_parquet_table_of_no_columns_has_its_rows(path):
 
 def test_parquet_without_pyarrow(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with raises(TableError, "not_supported") as caught:
+    with raises(TableError, "missing_package", package="pyarrow") as caught:
         ParquetTable(path)
     assert "pip install pyarrow" in str(caught.value)
 

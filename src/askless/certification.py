@@ -53,7 +53,9 @@ def certified_rules(
     else:
         predictions, within, manner = np.empty((0, 1, len(model.classes))), 0, model.manner(others)
     found = [
-        replace(certified_on(rule, predictions, y, within), manner=manner) if isinstance(rule, Certified) else rule
+        replace(certified_on(rule, predictions, y, within), manner=manner, model=model.fingerprint)
+        if isinstance(rule, Certified)
+        else rule
         for rule in rules
     ]
     for rule in found:

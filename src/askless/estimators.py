@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -33,7 +34,7 @@ from askless.inputs import (
     warn_of_labels,
     warn_of_scale,
 )
-from askless.methods import Method, find_method
+from askless.methods import Method, find_method, list_methods
 from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
@@ -280,7 +281,15 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, which `askless.load` reads. An existing file is overwritten."""
         check_is_fitted(self, "model_")
-        write_model(self.model_, path)
+        try:
+            write_model(self.model_, path)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise ParameterError(
+                "file_not_found" if isinstance(error, FileNotFoundError) else "cannot_write",
+                f"the model cannot be saved as {os.fspath(path)}: {reason}",
+                path=os.fspath(path),
+            ) from error
 
     @property
     def schema_(self) -> Schema:
@@ -458,14 +467,23 @@ def load(path: str | os.PathLike[str], network: NetworkFactory | None = None) ->
     kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
     try:
         settings = dict(model.settings)
+        strange = _strange_settings(settings, kind)
         named, _, _ = settings.pop("named_columns"), settings.pop("target"), settings.pop("na", None)
-        settings["method"] = method_from_json(settings["method"], network)
-        settings["costs"] = model.costs or settings["costs"]
-        estimator = kind(**settings, stopping=model.stopping or None)
+        if not strange:
+            settings["method"] = method_from_json(settings["method"], network)
+            settings["costs"] = model.costs or settings["costs"]
+            estimator = kind(**settings, stopping=model.stopping or None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(
-            "newer_format", f"{path} has settings that this version of askless does not know ({error})", path=path
+            "unreadable_file", f"{path} has settings that cannot be read ({error!r})", path=str(path)
         ) from error
+    if strange:
+        raise ModelFileError(
+            "newer_format",
+            f"{path} has settings that this version of askless does not know: {listed(strange)}",
+            path=str(path),
+            name=strange[0],
+        )
     estimator.model_ = model
     estimator.history_ = []  # not in the file
     if model.image_shape is not None:
@@ -478,3 +496,12 @@ def load(path: str | os.PathLike[str], network: NetworkFactory | None = None) ->
     if model.task == "classification":
         estimator.classes_ = np.array(model.classes)
     return estimator
+
+
+def _strange_settings(settings: dict[str, Any], kind: type) -> list[str]:
+    """The settings in a model file that the estimator or its method does not have."""
+    strange = settings.keys() - {*signature(kind).parameters, "named_columns", "target", "na"}
+    method = settings["method"]
+    if method["name"] in list_methods():
+        strange |= method["params"].keys() - find_method(method["name"]).get_params(deep=False).keys()
+    return sorted(strange)

@@ -122,6 +122,7 @@ CODES = {
     "constant_column": "A column has one value only.",
     "duplicate_column": "A column is a copy of another one.",
     "duplicate_rows": "Many rows are copies of other rows.",
+    "target_only_rows": "Rows have a target but no other value.",
     "rare_class": "A class has very few rows.",
     "missing_code": "A number such as -999 may stand for a missing value.",
     "target_leak": "One column predicts the target almost perfectly.",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
 
+from askless import models
 from askless.acquisition import (
     Candidate,
     Cases,
@@ -83,6 +87,20 @@ class FittedModel:
         """Whether predictions come with a standard deviation."""
         return self.predictor.spread(State.empty(1, self.schema)) is not None
 
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """A short hash of the policy and the predictor; None where one of them cannot be written to a file."""
+        found = hashlib.blake2b(digest_size=8)
+        for part in (self.policy, self.predictor):
+            if getattr(models, type(part).__name__, None) is not type(part):
+                return None
+            stored: Any = part
+            found.update(json.dumps([type(part).__name__, stored.config()], sort_keys=True, default=repr).encode())
+            for name, array in sorted(stored.arrays().items()):
+                found.update(f"{name} {array.dtype} {array.shape}".encode())
+                found.update(np.ascontiguousarray(array).data)
+        return found.hexdigest()
+
     @property
     def missing_words(self) -> tuple[str, ...]:
         """What stood for a missing value in the files of its fit, beside the words that always do."""
@@ -114,7 +132,8 @@ class FittedModel:
                 low=1,
             )
         if any(rule.promises for rule in rules):
-            rules = rules_in_force(rules, self.manner(rules, costs, known, available, int(batch)))
+            manner = self.manner(rules, costs, known, available, int(batch))
+            rules = rules_in_force(rules, manner, self.fingerprint)
         parts = []
         for rows, cases in self._chunks(table, row_numbers):
             part = rollout(
@@ -170,7 +189,8 @@ class FittedModel:
                 "duplicate_name", f"asked names a feature twice: {listed(asked)}", name="asked", value=list(asked)
             )
         if any(rule.promises for rule in rules):
-            rules = rules_in_force(rules, self.manner(rules, costs, known, available), warn=False)
+            manner = self.manner(rules, costs, known, available)
+            rules = rules_in_force(rules, manner, self.fingerprint, warn=False)
         row = range(len(table))[row]
         one = slice(row, row + 1)
         case = self.encoder.transform(take_rows(table, np.array([row])), [row])
@@ -198,7 +218,7 @@ class FittedModel:
         unavailable = list(unavailable)
         if any(rule.promises for rule in rules):
             manner = manner_of(rules, prices=self._other_prices(costs), known=list(known), unavailable=unavailable)
-            rules = rules_in_force(rules, manner)
+            rules = rules_in_force(rules, manner, self.fingerprint)
         return Interview(
             self.context(costs),
             self if check_values else self.encoder,
@@ -206,6 +226,7 @@ class FittedModel:
             describe=self.describe,
             known=known,
             unavailable=unavailable,
+            missing=self.missing,
         )
 
     def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
@@ -277,7 +298,8 @@ class FittedModel:
         if mask is None or not mask.any():
             return []
         if (mask.any(axis=0) != mask.all(axis=0)).any():
-            return [MIXED]
+            sets = hashlib.blake2b(np.unique(np.packbits(mask, axis=1), axis=0).tobytes(), digest_size=4)
+            return [f"{MIXED} ({sets.hexdigest()})"]
         return [name for name, one in zip(self.schema.names, mask[0], strict=True) if one]
 
     def _other_prices(self, costs: Costs | None) -> list[str]:

@@ -17,7 +17,7 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ import numpy as np
 from askless import models
 from askless.acquisition import Reference, costs
 from askless.acquisition.stopping import rule_from_json, rule_to_json
+from askless.acquisition.stopping.certified import LOST, MIXED
 from askless.encoding import encoder_from_json
 from askless.exceptions import AsklessError, ModelFileError, ParameterError
 from askless.files import write_atomic
@@ -225,14 +226,61 @@ def _up_to_date(manifest: Any, tensors: dict[str, np.ndarray]) -> Any:
     return manifest
 
 
+STATIC_1 = (
+    "forward_selection",
+    "mutual_information",
+    "permutation",
+    "sage",
+    "deeplift",
+    "integrated_gradients",
+    "concrete_autoencoder",
+    "stochastic_gates",
+    "lassonet",
+)
+CONTROLS_1 = ("random", "fixed_order", "all_features", "oracle_order", "center_crop")
+KINDS_1 = {
+    "dynamic": "questions are chosen case by case",
+    "static": "a fixed order, everyone is asked the same questions, unless values are missing",
+    "control": "a control for comparisons",
+}
+
+
 def _update_1(manifest: Any, tensors: dict[str, np.ndarray]) -> None:
-    """Version 1 said of values whether a sigmoid squashed them, and had other names in the summary of `auto`."""
+    """Version 1 said whether a sigmoid squashed values, and had other words in summaries and certified rules."""
     if manifest["policy"]["name"] == "NetValue" and manifest["policy"]["config"].pop("squashed") is not False:
         raise ValueError("the policy was made by an early development version: fit the model again")
     summary = manifest["summary"]
     for old, new in (("chosen", "method"), ("validation_losses", "losses"), ("why", "explanation")):
         if old in summary:
             summary[new] = summary.pop(old)
+    name = summary.setdefault("method", manifest["settings"]["method"]["name"])
+    kind = summary.setdefault(
+        "kind", "static" if name in STATIC_1 else "control" if name in CONTROLS_1 else "dynamic"
+    )
+    summary.setdefault("losses", {})
+    summary.setdefault("explanation", f"used {name}: {KINDS_1[kind]}")
+    names = encoder_from_json(manifest["encoder"]).schema.names
+    for rule in manifest["stopping"]:
+        if rule["name"] == "Certified":
+            manner = rule["config"].get("manner", [])
+            rule["config"]["manner"] = [new for old in manner for new in _condition_1(old, names)]
+
+
+def _condition_1(old: str, names: Sequence[str]) -> list[str]:
+    """A condition of a certified rule in version 1, in the words of version 2."""
+    if old.startswith("beside "):
+        return [f"rule: {old.removeprefix('beside ')}"]
+    if old == "at other prices":
+        return [f"cost: {LOST}"]
+    kind, _, rest = old.partition(": ")
+    if rest == "other features of each case":
+        return [f"{kind}: {MIXED}"]
+    found = []
+    while rest:  # the names are joined by commas, and may hold some
+        name = max((name for name in names if f"{rest}, ".startswith(f"{name}, ")), key=len, default=rest)
+        found.append(f"{kind}: {name}")
+        rest = rest[len(name) + 2 :]
+    return found
 
 
 def _update_2(manifest: Any, tensors: dict[str, np.ndarray]) -> None:

@@ -67,7 +67,7 @@ class _Coded:
 def warn_of_target(y: np.ndarray, task: str) -> None:
     """Warn about very few rows, and about a regression target without any variation."""
     if len(y) < FEW_ROWS:
-        message = f"the table has {len(y)} rows; a fit on fewer than {FEW_ROWS} rows is unreliable"
+        message = f"training has {len(y)} rows; a fit on fewer than {FEW_ROWS} rows is unreliable"
         warnings.warn(AsklessWarning("too_few_rows", message, rows=len(y), needed=FEW_ROWS), stacklevel=3)
     if task == "regression" and y.min() == y.max():
         message = f"all values of y are {y[0]:g}; there is nothing to learn"
@@ -173,7 +173,8 @@ def _duplicate_columns(columns: Sequence[_Coded], groups: Collection[Collection[
     together = [set(map(str, group)) for group in groups]
     seen: dict[int, list[_Coded]] = {}
     for column in columns:
-        alike = seen.setdefault(hash(column.codes.tobytes()), [])
+        # All columns of different values have the same codes, so the key needs the values, too.
+        alike = seen.setdefault(hash((column.codes.tobytes(), *column.values.tolist())), [])
         first = next((other for other in alike if _equal(column, other)), None)
         if first is None:
             alike.append(column)

@@ -216,3 +216,37 @@ def test_data_sets(run, tmp_path, monkeypatch):
     refused("wrong_file", "datasets", "get", "wine", "-o", "wine.xlsx", option="-o", path="wine.xlsx")
     assert run("demo", "--dataset", "nonsense").error == "unknown_name"
     assert json.dumps([path.name for path in tmp_path.glob("*.csv")]) == "[]"
+
+
+@pytest.mark.parametrize("option", ["--costs", "--groups", "--features"])
+@pytest.mark.usefixtures("folder")
+def test_json_instead_of_the_name_of_a_json_file(option):
+    given = '{"age": 1}'
+    message = refused("file_not_found", *FIT, option, given, value=given)
+    assert message == "a JSON file is expected; '{\"age\": 1}' looks like JSON itself; write it to a file"
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "code", "fields"),
+    [
+        ("--costs", '{"agee": 1}', "unknown_name", {"name": "agee", "nearest": "age"}),
+        ("--costs", '{"age": "much"}', "out_of_range", {"feature": "age", "value": "much"}),
+        ("--groups", '{"g": ["age", "hight"]}', "missing_column", {"column": "hight", "nearest": "high"}),
+        ("--precedence", '{"age": "low"}', "wrong_type", {"feature": "age", "value": "low"}),
+    ],
+)
+def test_errors_in_a_json_file_name_it(option, content, code, fields, table, tmp_path):
+    file = tmp_path / "given.json"
+    file.write_text(content)
+    words = ["fit", table, "--target", "ill", "--drop", "grade", option, file, "-o", tmp_path / "m.askless"]
+    message = refused(code, *words, path=str(file), **fields)
+    assert message.startswith(f"{file}: ")
+    assert str(table) not in message
+
+
+def test_a_target_of_one_class_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    FRAME.assign(ill="yes").to_csv(path, index=False)
+    words = ["fit", path, "--target", "ill", "-o", tmp_path / "m.askless"]
+    message = refused("one_class", *words, path=str(path), column="ill", label="yes")
+    assert "the target 'ill' has only one class, 'yes'" in message

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from askless.cli.parser import DEVICES
 from askless.experiments import attempt, runner
 from askless.experiments.config import read_experiment
 from askless.experiments.results import checksum, read_results, unpack_loss, write_result
+from askless.methods.settings import DEVICES as CHOICES
 from tests.cli.cli_helpers import refused
 from tests.experiments.fake_worker import COMMAND, fake_result
 
@@ -51,6 +53,16 @@ def test_run_and_run_again(file, quick_worker, run, tmp_path):
     assert run("experiment", "run", file).code == 0
     assert len((tmp_path / "runs" / "small" / "ran").read_text().split()) == 4
     assert "2 tasks; results in runs/small-quick" in run("experiment", "run", file, "--quick").out
+
+
+def test_the_device_of_the_command_goes_before_that_of_the_file(file, run, monkeypatch):
+    file.write_text('device = "auto"\n' + file.read_text())
+    seen = []
+    monkeypatch.setattr("askless.cli.experiment._here", lambda console, tasks, *rest: seen.append(tasks) or {})
+    for words in ((), ("--device", "cuda")):
+        assert run("experiment", "run", file, *words).code == 0
+    assert [{task.device for task in tasks} for tasks in seen] == [{"auto"}, {"cuda"}]
+    assert DEVICES == CHOICES
 
 
 def test_a_failure_is_summed_up_with_exit_code_1(file, run, monkeypatch):

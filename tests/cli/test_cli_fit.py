@@ -55,6 +55,19 @@ def test_fit_a_messy_table(run, table, tmp_path, options):
     assert model.schema_.prices.tolist() == [2, 1, 1, 1, 5]
 
 
+def test_device_and_threads_go_to_the_estimator(run, table, tmp_path, options, monkeypatch):
+    seen = []
+
+    def fit(estimator, *given, **options):
+        seen.append((estimator.device, estimator.n_threads))
+        raise UsageError("usage", "enough")
+
+    monkeypatch.setattr("askless.cli.fit.fit_or_resume", fit)
+    for words in ((), ("--device", "auto", "--threads", 3)):
+        run("fit", table, "--target", "ill", "--drop", "score", *options, *words, "-o", tmp_path / "m.askless")
+    assert seen == [("cpu", 1), ("auto", 3)]
+
+
 def test_money_is_shown_though_all_that_was_asked_costs_1(run, table, tmp_path):
     (tmp_path / "costs.json").write_text('{"high": 4}')
     words = ["fit", table, "--target", "ill", "--drop", "score", "colour", "grade", "smokes", "--budget", 1]

@@ -85,3 +85,25 @@ def test_progress_is_kept_in_no_device(run, table, tmp_path):
     refused("required", *words, "-o", "/dev/null", option="--checkpoint", path="/dev/null")
     assert run(*words, "-o", "/dev/null", "--checkpoint", tmp_path / "part").code == 0
     assert not (tmp_path / "part").exists()
+
+
+def test_a_checkpoint_that_is_the_model_is_refused(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("m.askless")
+    model = tmp_path / "m.askless"
+    for checkpoint in ("m.askless", "./m.askless", model, "link"):
+        words = ["fit", table, "--target", "ill", "--force", "-o", "m.askless", "--checkpoint", checkpoint]
+        refused("conflicting_settings", *words, option="--checkpoint", path=str(checkpoint))
+        model.write_text("a model that took days")
+        refused("conflicting_settings", *words, option="--checkpoint", path=str(checkpoint))
+        assert model.read_text() == "a model that took days"
+        model.unlink()
+
+
+def test_a_checkpoint_that_is_an_input_is_refused(table, tmp_path):
+    costs = tmp_path / "costs.json"
+    costs.write_text('{"age": 2}')
+    words = ["fit", table, "--target", "ill", "--costs", costs, "-o", tmp_path / "m.askless", "--checkpoint"]
+    for checkpoint in (table, costs):
+        refused("conflicting_settings", *words, checkpoint, option="--checkpoint", path=str(checkpoint))
+        assert checkpoint.stat().st_size

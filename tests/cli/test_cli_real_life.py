@@ -1,13 +1,15 @@
 """Prices, panels, precedence, stopping rules and what is known, from the command line."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from askless import load
-from askless.acquisition.stopping import Confidence, MaxCost, MaxFeatures
+from askless.acquisition.stopping import Certified, Confidence, MaxCost, MaxFeatures
 from askless.cli.rules import read_stop
+from askless.persistence import read_model, write_model
 from tests.cli.cli_helpers import FEATURES, QUICK, messy_frame, refused, spawn
 
 
@@ -189,3 +191,19 @@ def test_a_rule_that_the_method_cannot_serve_is_named_as_it_was_typed(run, table
     complaint = run("predict", model, table, "--stop", "information_per_cost=.01").complaint
     assert "--stop: " in complaint
     assert "information_per_cost" in complaint
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words", "shown"),
+    [(0.9999, (), True), (0.9999, ("--known", "age=51"), False), (None, (), False)],
+    ids=["used", "other conditions", "no threshold"],
+)
+def test_ask_names_a_certified_rule_only_if_it_is_used(model, tmp_path, threshold, words, shown):
+    rule = Certified(risk=0.05, threshold=threshold, cases=100, within=3)
+    path = tmp_path / "m.askless"
+    write_model(replace(read_model(model), stopping=(rule,)), path)
+    result = spawn("ask", path, *words, given="\n")
+    assert result.returncode == 0, result.stderr
+    assert "At most 3 questions." in result.stdout
+    assert ("It ends earlier with: sure enough: certified" in result.stdout) is shown
+    assert ("It ends earlier" in result.stdout) is shown

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askless.acquisition.interview import AnswerCodec
-from askless.encoding import TableEncoder
+from askless.encoding import CellError, TableEncoder
 from askless.exceptions import InterviewError, UnseenWarning
-from tests.coded import raises, warns
+from tests.coded import no_warning, raises, warns
 
 TRAIN = pd.DataFrame(
     {
@@ -146,3 +146,29 @@ def test_the_message_names_the_answer_and_what_is_expected():
 def test_a_choice_in_other_capitals():
     with warns(UnseenWarning, "other_capitals", column="sex", value="F", choices=["f"]):
         assert ENCODER.encode_answer(SEX, "F").tolist() == ENCODER.encode_answer(SEX, "f").tolist()
+
+
+@pytest.mark.parametrize("word", ["unknown", "Don't know", "-", " ? ", "NA", ""])
+def test_words_for_unknown(word):
+    with no_warning():
+        for feature in (AGE, SEX, SMOKES, PRESSURE, STAGE):
+            assert ENCODER.encode_answer(feature, word) is None
+
+
+def test_unknown_may_be_a_choice():
+    encoder = TableEncoder.fit(pd.DataFrame({"smokes": ["yes", "no", "unknown"]}))
+    assert encoder.encode_answer(0, "unknown").sum() == 1
+    with warns(UnseenWarning, "other_capitals", value="Unknown", choices=["unknown"]):
+        assert encoder.encode_answer(0, "Unknown").sum() == 1
+    assert encoder.encode_answer(0, "-") is None
+
+
+@pytest.mark.parametrize("word", ["yes", "Y", "on", "1", "t"])
+def test_words_for_yes(word):
+    assert ENCODER.encode_answer(SMOKES, word).tolist() == [1.0]
+
+
+def test_a_table_takes_no_words_of_people_for_missing():
+    for name in ("age", "smokes"):
+        with raises(CellError, "bad_cell", column=name, value="unknown"):
+            ENCODER.transform(TRAIN.astype(object).assign(**{name: "unknown"}))

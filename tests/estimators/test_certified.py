@@ -1,6 +1,7 @@
 """Certified stopping from `fit` and `certify`."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -162,7 +163,7 @@ def test_a_certified_rule_holds_only_under_its_conditions(model, tmp_path):
         ({"stopping": [rule, MaxCost(3), Confidence(0.999)]}, "the rule Confidence(probability=0.999) was added"),
         ({"known": None}, "'e' was not known beforehand"),
         ({"known": ["a", "e"]}, "'a' was known beforehand"),
-        ({"known": np.arange(1000).reshape(200, 5) % 3 == 0}, "a set of features that differs between the cases was"),
+        ({"known": np.arange(1000).reshape(200, 5) % 3 == 0}, "a set of features that differs between the cases ("),
         ({"available": ["a", "b", "e"]}, "'c' and 1 more were unavailable"),
         ({"costs": {"a": 0.5}}, "the costs differ"),
         ({"batch": 2}, "features were asked in batches"),
@@ -191,6 +192,80 @@ def test_other_costs_are_compared_with_those_of_the_certification(model):
         with warns(CertificationWarning, "conditions_changed"):
             t = model.rollout(X[:5], stopping=rule, costs=costs)
         assert all(reason.endswith("was not used: the costs differ") for reason in t.stop_reason)
+
+
+FEWER = "at most 1 question instead of 4"
+
+
+def test_fewer_questions_than_certified_turn_the_rule_off(model):
+    """With four questions a case that is sure but wrong may be stopped rightly later; with one it is not."""
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.2)
+    for options in ({"stopping": rule, "max_features": 1}, {"stopping": [rule, MaxFeatures(1)]}):
+        with warns(CertificationWarning, "conditions_changed", certified=["questions: 4"], now=["questions: 1"]):
+            reasons = model.rollout(X[:200], **options).stop_reason
+        assert set(reasons) == {f"asked 1 feature; the certified stopping rule was not used: {FEWER}"}
+        with warns(CertificationWarning, "conditions_changed", now=["questions: 1"]):
+            talk = model.interview(**options)
+        assert finish(talk) == f"asked 1 feature; the certified stopping rule was not used: {FEWER}"
+    with no_warning(CertificationWarning):  # more are no change: later answers are not looked at
+        reasons = model.rollout(X[:200], stopping=rule, max_features=5).stop_reason
+    assert any(reason.startswith("sure enough") for reason in reasons)
+
+
+def test_a_rule_of_another_model_is_not_used(model, tmp_path):
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.2)
+    other = DynamicClassifier(max_features=4, method=QUICK, random_state=1).fit(*table(1200))
+    with warns(CertificationWarning, "conditions_changed"):
+        reasons = other.rollout(X[:200], stopping=rule).stop_reason
+    assert all(reason.endswith("was not used: it was certified for another model") for reason in reasons)
+    model.save(tmp_path / "m.askless")
+    with no_warning(CertificationWarning):
+        same = load(tmp_path / "m.askless").rollout(X[:200], stopping=rule).stop_reason
+        other.rollout(X[:200], stopping=replace(rule, model=None))  # of a file of before
+    assert same.tolist() == model.rollout(X[:200], stopping=rule).stop_reason.tolist()
+
+
+def test_other_sets_that_differ_between_the_cases(model):
+    X, y = table(1500, seed=1)
+    one, two = (np.arange(X.size).reshape(X.shape) % k == 0 for k in (2, 3))
+    rule = model.certify(X, y, risk=0.2, known=one)
+    with no_warning(CertificationWarning):
+        model.rollout(X[:200], stopping=rule, known=one[:200])
+    with warns(CertificationWarning, "conditions_changed"):
+        model.rollout(X[:200], stopping=rule, known=two[:200])
+
+
+def test_an_unknown_answer_needs_cases_that_had_some(model):
+    events = (
+        lambda talk, name: talk.unknown(),
+        lambda talk, name: talk.answers({name: None}),
+        lambda talk, name: talk.record({name: None}),
+    )
+    for event in events:
+        talk = started(model)
+        name = talk.question.name
+        event(talk, name)
+        assert finish(talk).endswith(f"was not used: the answer to {name!r} was unknown")
+    X, y = table(1200)
+    with_gaps = X.mask(np.random.default_rng(5).random(X.shape) < 0.1)
+    talk = started(DynamicClassifier(max_features=4, method=QUICK, missing="answer").fit(with_gaps, y))
+    talk.unknown()
+    assert finish(talk).startswith("sure enough")
+
+
+def test_candidates_after_another_order_are_without_the_rule(model):
+    X, y = table(1500, seed=1)
+    rule = model.certify(X, y, risk=0.2)
+    asked = model.rollout(X, stopping=rule)
+    row = next(i for i, n in enumerate(asked.n_asked) if n == 2 and asked.stop_reason[i].startswith("sure"))
+    first, second = asked.names(row)
+    assert model.candidates(X, row, [first], stopping=rule)[0].name == second
+    assert model.candidates(X, row, [first, second], stopping=rule) == ()
+    assert len(model.candidates(X, row, [second, first], stopping=rule)) == 3
+    rest = [name for name in "abcde" if name not in (first, second)]
+    assert len(model.candidates(X, row, [first, second, rest[0]], stopping=rule)) == 2  # asked after the end
 
 
 def started(model, **options):

@@ -16,7 +16,7 @@ from askless import DynamicClassifier, DynamicRegressor, load, metrics
 from askless.acquisition import MaxFeatures
 from askless.acquisition.stopping import Confidence
 from askless.datasets import load_dataset
-from askless.exceptions import AsklessWarning, ParameterError, TableError, UnseenWarning
+from askless.exceptions import AsklessWarning, InterviewError, ParameterError, TableError, UnseenWarning
 from askless.methods import Auto, Greedy
 from tests.coded import raises, warns
 from tests.estimators.conftest import GROUPS
@@ -316,9 +316,15 @@ def test_integer_column_names_survive_a_file(quick, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change", [{"method": {"name": "greedy", "params": {"colour": 1}}}, {"method": 3}, {"colour": "red"}]
+    ("change", "code"),
+    [
+        ({"method": {"name": "greedy", "params": {"colour": 1}}}, "newer_format"),
+        ({"colour": "red"}, "newer_format"),
+        ({"method": 3}, "unreadable_file"),
+        ({"method": {"name": "greedy", "params": 3}}, "unreadable_file"),
+    ],
 )
-def test_settings_that_are_not_known_are_refused(change, fitted, tmp_path):
+def test_settings_that_are_not_known_are_refused(change, code, fitted, tmp_path):
     from dataclasses import replace
 
     from askless.exceptions import ModelFileError
@@ -326,8 +332,10 @@ def test_settings_that_are_not_known_are_refused(change, fitted, tmp_path):
 
     settings = fitted.model_.settings | change
     write_model(replace(fitted.model_, settings=settings), tmp_path / "m.askless")
-    with raises(ModelFileError, "newer_format", path=tmp_path / "m.askless"):
+    with raises(ModelFileError, code, path=str(tmp_path / "m.askless")) as caught:
         load(tmp_path / "m.askless")
+    if code == "newer_format":
+        assert caught.value.fields["name"] == "colour"
 
 
 def test_labels_of_text_and_numbers_are_text(messy, quick):
@@ -418,3 +426,26 @@ def test_saving_overwrites_a_file(fitted, tmp_path):
     path.write_text("something else")
     fitted.save(path)
     assert load(path).classes_.tolist() == ["ill", "well"]
+
+
+def test_a_model_that_cannot_be_written_is_an_error_with_its_path(fitted, tmp_path):
+    missing = tmp_path / "nope" / "m.askless"
+    with raises(ParameterError, "file_not_found", path=str(missing)) as caught:
+        fitted.save(missing)
+    assert str(missing) in str(caught.value)
+    with raises(ParameterError, "cannot_write", path=str(tmp_path)):
+        fitted.save(tmp_path)
+
+
+def test_interviews_take_words_for_yes_no_and_unknown(fitted):
+    interview, silent = fitted.interview(), fitted.interview()
+    for name in ("age", "smoker", "sex", "blood pressure"):
+        interview.tell(name, "unknown")
+        silent.tell(name, None)
+    assert interview.prediction == silent.prediction
+    interview.tell("smoker", "yes")
+    silent.tell("smoker", True)
+    assert interview.prediction == silent.prediction
+    interview.tell("blood pressure", {"sbp": 140, "dbp": None})
+    with raises(InterviewError, "bad_answer", column="dbp", value="unknown"):
+        interview.tell("blood pressure", {"sbp": 140, "dbp": "unknown"})

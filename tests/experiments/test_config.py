@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from askless.exceptions import AsklessError
-from askless.experiments import read_experiment
+from askless.experiments import Task, read_experiment
+from askless.methods.settings import DEVICES
 from tests.coded import raises
 
 GOOD = """\
@@ -53,6 +54,16 @@ def write(tmp_path):
         return path
 
     return write
+
+
+def test_the_device(write):
+    assert {task.device for task in read_experiment(write(GOOD)).tasks()} == {"cpu"}
+    on_gpu = read_experiment(write('device = "auto"\n' + GOOD)).tasks()
+    assert {task.device for task in on_gpu} == {"auto"}
+    assert Task.from_json(on_gpu[0].to_json()) == on_gpu[0]
+    assert "device" not in read_experiment(write(GOOD)).tasks()[0].to_json()  # keys of before stay
+    with raises(AsklessError, "invalid_choice", name="device", value="gpu", choices=list(DEVICES)):
+        read_experiment(write('device = "gpu"\n' + GOOD))
 
 
 def test_the_cross_product(write):

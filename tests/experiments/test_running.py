@@ -16,6 +16,8 @@ from askless import DynamicClassifier
 from askless.datasets import load_dataset
 from askless.exceptions import CheckpointError
 from askless.experiments import ExperimentError, Task, read_experiment, read_results, run_task
+from askless.experiments.attempt import start_attempt
+from askless.experiments.locks import take_lock
 from askless.experiments.results import canonical_json, checkpoint_path, unpack_loss, unpack_order
 from askless.experiments.running import split_rows
 from askless.experiments.worker import main as work
@@ -239,7 +241,7 @@ def test_the_environment_has_no_say(result, tmp_path):
     """Another number of threads, the same bytes."""
     code = "import sys; from askless.experiments.worker import main; from askless.experiments import Task; "
     code += "import json; from pathlib import Path; "
-    code += "sys.exit(main(Path(sys.argv[1]), Task.from_json(json.loads(sys.argv[2]))))"
+    code += "sys.exit(main(Path(sys.argv[1]), Task.from_json(json.loads(sys.argv[2])), 2))"
     threads = {"OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "3"}
     subprocess.run(
         [sys.executable, "-c", code, str(tmp_path), json.dumps(TRIAGE.to_json())],
@@ -247,6 +249,32 @@ def test_the_environment_has_no_say(result, tmp_path):
         check=True,
     )
     assert lasting(read_results(tmp_path)[0]) == lasting(result)
+
+
+def test_the_device_and_the_threads_go_to_the_fit(monkeypatch):
+    seen = []
+
+    def fit(self, *given, **options):
+        seen.append((self.device, self.n_threads))
+        raise InterruptedError
+
+    monkeypatch.setattr("askless.estimators.DynamicClassifier.fit", fit)
+    for task, threads in ((TRIAGE, 1), (replace(TRIAGE, device="auto"), 3)):
+        with pytest.raises(InterruptedError):
+            run_task(task, threads=threads)
+    assert seen == [("cpu", 1), ("auto", 3)]
+
+
+def test_the_runner_gives_each_process_its_threads(tmp_path):
+    """A worker that tells its arguments instead of running."""
+    code = "import sys, runpy, askless.experiments.running as r; "
+    code += "r.run_task = lambda task, checkpoint, threads: sys.exit(40 + threads); "
+    code += "sys.argv = sys.argv[:2]; runpy.run_module('askless.experiments.worker', run_name='__main__')"
+    lock = take_lock(tmp_path / "lock")
+    attempt = start_attempt(TRIAGE, tmp_path, lock, 1, 3, (sys.executable, "-c", code))
+    assert attempt.process.wait(60) == 43
+    attempt.close()
+    lock.release()
 
 
 def test_steps_until_all_that_matters_was_asked():

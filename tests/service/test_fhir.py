@@ -374,3 +374,52 @@ def test_codes_have_check_digits():
 def test_units():
     assert all(is_ucum(unit) for unit in ("kg", "m2", "kg/m2", "10*3/uL", "mL/min/{1.73_m2}", "[degF]", "mo", "1"))
     assert not any(is_ucum(unit) for unit in ("mmHg", "bpm", "years", "kg/", "/", "m m", "°C"))
+
+
+def answered(service, versioned, link, answer, status=200):
+    resource = begun(versioned) | {"item": [{"linkId": link, "answer": [answer] if answer else []}]}
+    resource["contained"][0]["item"] = [{"linkId": link}]
+    return ask(service, resource, status)
+
+
+@pytest.mark.parametrize("kind", ["valueString", "code", "display"])
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("yes", True), ("No", False), ("0", False), ("1", True), ("f", False), ("true", True), ("Y", True)],
+)
+def test_words_for_yes_and_no(service, versioned, kind, word, value):
+    answer = {kind: word} if kind == "valueString" else {"valueCoding": {kind: word}}
+    (item,) = (
+        item
+        for item in answered(service, versioned, "heart disease", answer)["item"]
+        if item["linkId"] == "heart disease"
+    )
+    assert item["answer"] == [{"valueBoolean": value}]
+
+
+@pytest.mark.parametrize("link", ["heart disease", "age", "complaint"])
+@pytest.mark.parametrize("word", ["unknown", "Don't know", "-", "NA"])
+@pytest.mark.parametrize("kind", ["valueString", "valueCoding"])
+def test_words_for_unknown(service, versioned, link, word, kind):
+    answer = {kind: word} if kind == "valueString" else {kind: {"code": word}}
+    returned = answered(service, versioned, link, answer)
+    assert returned == answered(service, versioned, link, None)
+    assert returned["contained"][0]["item"][0]["linkId"] == link
+    assert len(returned["contained"][0]["item"]) == 2  # it counts as asked
+
+
+@pytest.mark.parametrize("kind", ["valueString", "valueCoding"])
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("heart disease", "valueBoolean, or with yes or no as valueCoding or valueString"),
+        ("age", "valueDecimal, valueInteger or valueQuantity"),
+    ],
+)
+def test_other_words_are_refused_in_words_of_fhir(service, versioned, kind, link, words):
+    answer = {kind: "31337"} if kind == "valueString" else {kind: {"code": "31337"}}
+    outcome = answered(service, versioned, link, answer, 422)
+    assert code_of(outcome) == "bad_answer"
+    (issue,) = outcome["issue"]
+    assert issue["diagnostics"] == f"{link!r} must be answered with {words}"
+    assert issue["expression"] == [kind]

@@ -445,11 +445,14 @@ def test_a_fixed_order_is_called_one(tmp_path):
 
 def test_a_certified_rule_that_is_not_used_says_so(model_file):
     """On the page and in the API, and not as a line of the log."""
-    rule = Certified(risk=0.05, threshold=0.0, cases=100, within=18)
+    rule = Certified(risk=0.05, threshold=0.0, cases=100, within=6)
     fitted = replace(read_model(model_file), stopping=(rule,))
     with running(Models([ServedModel("sure", fitted, "none", {})])) as service:
         sure = service.client.post("/api/models/sure/interviews", json={}).json()
         assert "certified for at most 0.05 wrong" in sure["stop_reason"]
+        fewer = service.next({"answers": {"age": 51}, "stopping": {"max_features": 1}}, "sure").json()
+        assert "the certified stopping rule was not used: " in fewer["stop_reason"]
+        assert "at most 1 question instead of 6" in fewer["stop_reason"]
         told = service.client.post("/api/models/sure/interviews", json={"known": {"age": 51}}).json()
         path = f"/interviews/{told['id']}"
         while not told["done"]:
@@ -460,3 +463,19 @@ def test_a_certified_rule_that_is_not_used_says_so(model_file):
         stateless = {"answers": {}, "known": {"age": 51}, "stopping": {}}
         assert not service.next(stateless, "sure").json()["done"]
         assert {line["event"] for line in map(json.loads, service.log.getvalue().splitlines())} == {"request"}
+
+
+@pytest.mark.parametrize(("differ", "shown"), [(0.009, False), (0.02, True)])
+def test_shares_that_are_alike_are_not_shown(service, monkeypatch, differ, shown):
+    def shares(candidates):
+        n = len(candidates)
+        assert n == 5
+        return [1 / n + differ, *[1 / n] * (n - 2), 1 / n - differ]
+
+    monkeypatch.setattr("askless.service.views.shares", shares)
+    page = service.client.get(begun(service)).text
+    listed = page.partition('class="candidates"')[2].partition("</ol>")[0]
+    assert listed.count("<li") == 5
+    assert bool(re.search(r"\d%", listed)) is shown
+    assert ('class="bar"' in listed) is shown
+    assert ("The percentages show" in page) is shown

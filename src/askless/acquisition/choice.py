@@ -13,6 +13,7 @@ import numpy as np
 from askless.acquisition.progress import Context, Progress
 from askless.acquisition.state import Cases, State
 from askless.acquisition.stopping import StoppingRule
+from askless.acquisition.stopping.certified import not_used
 from askless.exceptions import ParameterError
 
 FREE_NOISE = 0.01  # free features need to exceed only this share of the best candidate's information
@@ -151,7 +152,10 @@ def candidates_after(
     can_ask: np.ndarray,  # (1, features) bool
     known: np.ndarray,  # (1, features) bool: there from the start
 ) -> tuple[Candidate, ...]:
-    """The candidates for a single case after the questions `order`; empty where a rule stops it."""
+    """The candidates for a single case after the questions `order`; empty where a rule stops it.
+
+    As in an interview, a certified rule is not used once a feature was asked that was not the next one.
+    """
     state = State.of(case, context.schema.column_feature, known)
     progress = Progress(
         state=state,
@@ -161,11 +165,19 @@ def candidates_after(
         context=context,
         given=known,
     )
+
+    def candidates(progress: Progress) -> tuple[Candidate, ...]:
+        prediction = context.predictor.predict(progress.state)
+        progress = progress.changed(prediction=prediction, allowed=can_ask & ~progress.state.asked)
+        allowed, _ = narrowed(progress, rules)
+        return ranked_candidates(progress, allowed) if allowed.any() else ()
+
     for feature in order:
+        if any(rule.promises for rule in rules):
+            following = candidates(progress)
+            if not following or following[0].name != context.schema.names[feature]:
+                rules = not_used(rules, "the features were asked in another order")
         spent = progress.spent + progress.prices[:, feature]
         state = progress.state.after(np.array([feature]), case, context.schema)
         progress = progress.changed(state=state, count=progress.count + 1, spent=spent)
-    prediction = context.predictor.predict(progress.state)
-    progress = progress.changed(prediction=prediction, allowed=can_ask & ~progress.state.asked)
-    allowed, _ = narrowed(progress, rules)
-    return ranked_candidates(progress, allowed) if allowed.any() else ()
+    return candidates(progress)

@@ -13,6 +13,7 @@ from askless.acquisition.choice import Candidate, decide, narrowed, ranked_candi
 from askless.acquisition.numbers import is_whole
 from askless.acquisition.policy import refuse_truth
 from askless.acquisition.progress import Context, Progress
+from askless.acquisition.rollout import Missing
 from askless.acquisition.schema import Question
 from askless.acquisition.state import State
 from askless.acquisition.stopping import StoppingRule, as_rules, stop_reason
@@ -73,12 +74,13 @@ class Interview:
         describe: Callable[[np.ndarray, State], dict[Any, float]],
         known: Mapping[str, Any] | None = None,
         unavailable: Iterable[str] = (),
+        missing: Missing = "skip",
     ) -> None:
         refuse_truth(context.policy)
         known = checked_known(known)
         check_unavailable(unavailable)
         schema = context.schema
-        self._context, self._codec, self._schema = context, codec, schema
+        self._context, self._codec, self._schema, self._missing = context, codec, schema, missing
         self._rules, self._describe = as_rules(stopping), describe
         allowed = np.ones((1, len(schema)), dtype=bool)
         for name in unavailable:
@@ -219,7 +221,10 @@ class Interview:
             self._advance("unknown" if columns is None else "answer", index, columns, value, price, void)
 
     def unknown(self) -> None:
-        """The answer cannot be had: the question counts and is not asked again, and nothing is learned."""
+        """The answer cannot be had: the question counts and is not asked again, and nothing is learned.
+
+        With `missing="skip"`, a certified rule is not used from here on: its cases had an answer to every question.
+        """
         index = self._asked()
         self._advance("unknown", index, None, None, self._price(self._now, index))
 
@@ -391,6 +396,8 @@ class Interview:
         )
         if type(value) is dict:
             value = value.copy()  # the caller's own may change
+        if action == "unknown" and self._missing == "skip":  # of the cases of a certification, nothing was unknown
+            void = void or f"the answer to {feature.name!r} was unknown"
         postponed = tuple(i for i in now.postponed if i != index)
         return Moment(progress, postponed, (action, index, value, price or 0.0), now.void or void)
 

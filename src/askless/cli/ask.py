@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     interview = model.interview(known=known, unavailable=args.unavailable, **options)
     screen = _Screen(make_console())
     budget = model.max_features if args.budget is None else args.budget
-    screen.say_limits(budget, model.stopping if options["stopping"] is None else options["stopping"])
+    screen.say_limits(budget, interview.rules)
     session = Session(interview, model.encoder, wording)
     screen.lead(session)
     if names := session.unrecorded:
@@ -108,6 +108,16 @@ def _lines_left() -> int:
     return lines
 
 
+def _ends_earlier(rule: StoppingRule, budget: int) -> bool:
+    """Whether a rule can end an interview before the budget is used up."""
+    from askless.acquisition import MaxFeatures
+    from askless.acquisition.stopping.certified import Certified, NotUsed
+
+    if isinstance(rule, Certified):
+        return rule.threshold is not None
+    return not isinstance(rule, NotUsed) and not (isinstance(rule, MaxFeatures) and rule.limit >= budget)
+
+
 class _Screen:
     """Shows a session on a console and reads its answers."""
 
@@ -120,10 +130,8 @@ class _Screen:
 
     def say_limits(self, budget: int, rules: Sequence[StoppingRule]) -> None:
         """Say how long the interview can take, and what can end it earlier."""
-        from askless.acquisition import MaxFeatures
-
         say(self.console, f"At most {count(budget, 'question')}. Type `help` for help.", "dim")
-        reasons = [rule.reason for rule in rules if not (isinstance(rule, MaxFeatures) and rule.limit >= budget)]
+        reasons = [rule.reason for rule in rules if _ends_earlier(rule, budget)]
         if reasons:
             say(self.console, f"It ends earlier with: {'; '.join(reasons)}.", "dim")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askless.cli.console import count, make_console, quoted, say
-from askless.cli.parser import Commands, UsageError, positive, text_help
+from askless.cli.parser import DEVICES, Commands, UsageError, positive, text_help
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +58,9 @@ def add(commands: Commands) -> None:
     runner.add_argument(
         "--output", metavar="DIR", help="folder of the results (default: runs/ and the name in the file)"
     )
+    runner.add_argument(
+        "--device", choices=DEVICES, help="where convolutional networks are trained (default: the file's, or cpu)"
+    )
     runner.add_argument("--quick", action="store_true", help="run the smaller variant of the file's table [quick]")
     runner.add_argument(
         "--dask", metavar="ADDRESS", help="run on a Dask cluster, such as tcp://host:8786 (default: on this machine)"
@@ -86,6 +90,8 @@ def run_file(args: argparse.Namespace) -> int:
     from askless.experiments.folder import Folder
 
     experiment = read_experiment(args.file, args.quick)
+    if args.device is not None:
+        experiment = replace(experiment, device=args.device)
     tasks = experiment.tasks()
     path = Path(args.output or Path("runs") / experiment.name)
     if path.exists() and not path.is_dir():

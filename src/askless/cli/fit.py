@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from askless.cli.console import count, make_console, quoted, say
 from askless.cli.errors import note
 from askless.cli.output import check_checkpoint, check_new, check_writable, remove
-from askless.cli.parser import Commands, UsageError, fraction, natural, positive, text_help
+from askless.cli.parser import DEVICES, Commands, UsageError, fraction, natural, positive, text_help
 from askless.cli.resuming import fit_or_resume
 from askless.cli.rules import STOP_HELP, add_missing_words, read_stop
 
@@ -97,6 +97,9 @@ def add(commands: Commands) -> None:
         "model file, for --batch and the rule decision_stable (default: 0)")  # fmt: skip
     add("--seed", type=natural, default=0, help="seed of all random numbers (default: 0); equal seeds give equal "
         "models")  # fmt: skip
+    add("--device", choices=DEVICES, default="cpu", help="where convolutional networks are trained (default: cpu)")
+    add("--threads", type=positive, default=1, metavar="N", help="number of threads of the fit (default: 1); more "
+        "help large dense networks only")  # fmt: skip
     add("--checkpoint", metavar="FILE", help="file for the progress, deleted at the end (default: the model's name "
         "with .part added)")  # fmt: skip
     add("--max-rows", type=int, default=1_000_000, metavar="N", help="train on at most N random rows of a larger table "
@@ -148,7 +151,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("wrong_file", message, option="-o", path=str(output))
     if not args.force:
         check_new(output)
-    checkpoint = check_checkpoint(args.checkpoint, output)
+    checkpoint = check_checkpoint(args.checkpoint, output, inputs)
     console, clock = make_console(), Clock()
     job = _prepare(args)
     train, test = _split(job, args)
@@ -196,12 +199,21 @@ def _report_remarks(job: _Job, args: argparse.Namespace) -> None:
 
 def _prepare(args: argparse.Namespace) -> _Job:
     """The cases, and an estimator for them."""
-    from askless.cli.settings import configured_method, read_groups, read_precedence, read_prices
+    from askless.cli.settings import (
+        check_is_file_name,
+        configured_method,
+        errors_of_settings,
+        read_groups,
+        read_precedence,
+        read_prices,
+    )
     from askless.cli.tables import errors_of, is_parquet
     from askless.cli.target import as_spelled, choose_task
     from askless.service.descriptions import read_descriptions
 
     costs, groups = read_prices(args.costs, args.panels), read_groups(args.groups)
+    if args.features is not None:
+        check_is_file_name(args.features)
     stopping, precedence = read_stop(args.stop), read_precedence(args.precedence)
     method = configured_method(args.method, args.set)
     X, y, rows, dropped = _read(args, args.data)
@@ -216,9 +228,12 @@ def _prepare(args: argparse.Namespace) -> _Job:
 
     kind = DynamicClassifier if task == "classification" else DynamicRegressor
     options = {"missing": args.missing, "random_state": args.seed, "precedence": precedence, "verbose": True}
+    options |= {"device": args.device, "n_threads": args.threads}
     estimator = kind(args.budget, method, groups, costs, stopping, reference_rows=args.reference_rows, **options)
     estimator.set_params(max_rows=args.max_rows)
-    with errors_of(args.data, "--category COL reads a column as categories", "--drop COL leaves it out"):
+    settings = {"costs": args.costs, "groups": args.groups, "precedence": args.precedence}
+    advice = "--category COL reads a column as categories", "--drop COL leaves it out"
+    with errors_of(args.data, *advice), errors_of_settings(settings):
         schema = _check_whole(X, rows, groups, costs, precedence, args.seed)
     descriptions = {} if args.features is None else read_descriptions(args.features, schema.all_names)
     n_columns = sum(len(feature.parts) for feature in schema.features)
@@ -306,8 +321,15 @@ def _left_in_file(args: argparse.Namespace, source: ParquetFile) -> tuple[Parque
 
 def _target(y: pd.Series, task: str, path: str, rows: np.ndarray) -> np.ndarray:
     from askless.cli.target import numbers
+    from askless.exceptions import TableError
 
-    return numbers(y, path, rows) if task == "regression" else y.to_numpy()
+    if task == "regression":
+        return numbers(y, path, rows)
+    if len(y) > 1 and y.nunique() == 1:
+        label = y.tolist()[0]
+        message = f"{path}: the target {y.name!r} has only one class, {label!r}; a classifier needs at least two"
+        raise TableError("one_class", message, path=path, column=str(y.name), label=label)
+    return y.to_numpy()
 
 
 def _split(job: _Job, args: argparse.Namespace) -> tuple[_Rows, _Rows | None]:

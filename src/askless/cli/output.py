@@ -17,7 +17,7 @@ def check_writable(path: str | Path, option: str = "-o", inputs: Iterable[str | 
     target = Path(path)
     where = {"option": option, "path": str(target)}
     for given in inputs:
-        if given is not None and target.exists() and Path(given).exists() and target.samefile(given):
+        if given is not None and target.exists() and os.path.exists(given) and target.samefile(given):
             raise UsageError(
                 "conflicting_settings", f"{option}: this command reads {target}; write to another file", **where
             )
@@ -47,8 +47,11 @@ def check_new(path: Path, option: str = "-o") -> None:
         )
 
 
-def check_checkpoint(path: str | None, output: Path) -> Path:
-    """The file for the progress of a fit: the one that was named, or one beside the model."""
+def check_checkpoint(path: str | None, output: Path, inputs: Iterable[str | None] = ()) -> Path:
+    """The file for the progress of a fit: the one that was named, or one beside the model.
+
+    It must be neither the model nor one of the inputs, because it is deleted at the end.
+    """
     if path is None and is_device(output):
         raise UsageError(
             "required",
@@ -64,7 +67,14 @@ def check_checkpoint(path: str | None, output: Path) -> Path:
             option="--checkpoint",
             path=checkpoint,
         )
-    return check_writable(checkpoint, "--checkpoint")
+    if named(checkpoint).resolve() == named(output).resolve():
+        raise UsageError(
+            "conflicting_settings",
+            f"--checkpoint: {checkpoint} is the model file of -o; name another file for the progress",
+            option="--checkpoint",
+            path=checkpoint,
+        )
+    return check_writable(checkpoint, "--checkpoint", inputs)
 
 
 def remove(path: Path) -> None:

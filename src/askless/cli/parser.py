@@ -11,7 +11,9 @@ from typing import Any, NoReturn, TypeAlias
 from askless.exceptions import AsklessError
 from askless.hints import did_you_mean, nearest
 
-__all__ = ["Commands", "Parser", "UsageError", "fraction", "money", "natural", "positive", "text_help"]
+__all__ = ["DEVICES", "Commands", "Parser", "UsageError", "fraction", "money", "natural", "positive", "text_help"]
+
+DEVICES = ("cpu", "cuda", "mps", "auto")  # those of the estimators, which are slow to import
 
 # Messages of argparse
 ARGUMENT = re.compile(r"argument (?:[^:\s]+/)?(-[\w-]+): ")

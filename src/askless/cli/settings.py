@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from askless.cli.parser import UsageError
@@ -13,7 +15,17 @@ from askless.hints import did_you_mean, nearest
 if TYPE_CHECKING:
     from askless.methods import Method
 
-__all__ = ["configured_method", "read_costs", "read_groups", "read_precedence", "read_prices"]
+__all__ = [
+    "check_is_file_name",
+    "configured_method",
+    "errors_of_settings",
+    "read_costs",
+    "read_groups",
+    "read_precedence",
+    "read_prices",
+]
+
+LONGEST = 60  # characters of JSON that a message shows
 
 
 def read_costs(path: str | None) -> dict[str, Any] | None:
@@ -45,7 +57,27 @@ def read_groups(path: str | None) -> dict[str, Any] | None:
     return None if path is None else _read_object(path, '{"blood pressure": ["systolic", "diastolic"]}')
 
 
+@contextmanager
+def errors_of_settings(paths: Mapping[str, str | None]) -> Iterator[None]:
+    """Add the name of the JSON file to errors in its content; `paths` are the files by setting."""
+    try:
+        yield
+    except AsklessError as error:
+        path = paths.get(str(error.fields.get("setting", error.fields.get("name"))))
+        if path is None:
+            raise
+        raise ParameterError(error.code, f"{path}: {error.message}", **{**error.fields, "path": path}) from None
+
+
+def check_is_file_name(path: str) -> None:
+    """Refuse JSON where the name of a JSON file is expected."""
+    if path.lstrip().startswith("{") and not os.path.exists(path):
+        message = f"a JSON file is expected; {path[:LONGEST]!r} looks like JSON itself; write it to a file"
+        raise UsageError("file_not_found", message, value=path)
+
+
 def _read_object(path: str, example: str) -> dict[str, Any]:
+    check_is_file_name(path)
     with open(path, "rb") as file:
         content = file.read()
     try:

@@ -11,7 +11,7 @@ from askless.encoding.cells import PLAIN, family, is_missing, number, read_cells
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
-from askless.encoding.words import read_boolean
+from askless.encoding.words import is_unknown, read_boolean
 
 __all__ = ["BooleanCodec"]
 
@@ -45,7 +45,9 @@ class BooleanCodec(PartCodec):
         return Encoded(np.where(present, signs, 0.0).astype(np.float32)[:, None], present)
 
     def encode_one(self, cell: Any) -> list[float] | None:
-        """-1 for no, +1 for yes."""
+        """-1 for no, +1 for yes; None also for what people say for unknown."""
+        if isinstance(cell, str) and is_unknown(cell):
+            return None
         if type(cell) not in PLAIN:
             return super().encode_one(cell)
         sign = _sign(cell)

@@ -15,6 +15,7 @@ from askless.encoding.choices import Choice, Choices
 from askless.encoding.codec import Encoded, PartCodec
 from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
+from askless.encoding.words import is_unknown
 from askless.exceptions import AsklessWarning, UnseenWarning
 from askless.hints import did_you_mean, listed, nearest
 
@@ -167,7 +168,7 @@ class CategoryCodec(PartCodec):
             )
         columns = [0.0] * self.width
         if code != code:
-            if not is_missing(cell):
+            if not is_missing(cell) and not (isinstance(cell, str) and is_unknown(cell)):
                 choices = [choice for choice in self._choices if isinstance(choice, str)]
                 warnings.warn(
                     UnseenWarning(

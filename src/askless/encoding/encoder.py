@@ -16,6 +16,7 @@ from askless.encoding.errors import BadCell
 from askless.encoding.features import FeatureCodec, plan_costs, plan_features
 from askless.encoding.kinds import codec_from_json, codec_to_json, fit_codec
 from askless.encoding.table import Columns, read_table
+from askless.encoding.words import is_unknown
 from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
 from askless.hints import did_you_mean, listed, nearest
 
@@ -127,11 +128,13 @@ class TableEncoder:
         return Cases(x, present)
 
     def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
-        """The encoded columns of one answer; None where it says nothing.
+        """The encoded columns of one answer; None where it says nothing, such as "unknown".
 
         A group is answered by a mapping from its columns' names to values; what is left out is missing.
         """
         codec = self._features[feature]
+        if isinstance(answer, str) and self.schema.features[feature].kind != "category" and is_unknown(answer):
+            return None  # a category comes later, as "unknown" may be one of its choices
         try:
             if type(answer) in PLAIN and len(codec.parts) == 1:
                 columns = codec.parts[0].encode_one(answer)

@@ -92,7 +92,9 @@ def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) 
                 column = columns.names[position]
                 other = group_of[position]
                 where = f"twice in the group {name!r}" if other == name else f"in two groups, {other!r} and {name!r}"
-                raise TableError("duplicate_name", f"column {column!r} is {where}", column=column, name=name)
+                raise TableError(
+                    "duplicate_name", f"column {column!r} is {where}", column=column, name=name, setting="groups"
+                )
             group_of[position] = name
     features: dict[str, tuple[int, ...]] = {}
     for position, column in enumerate(columns.names):
@@ -103,6 +105,7 @@ def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) 
                 f"the group {name!r} has the name of a column outside the group",
                 name=name,
                 column=name,
+                setting="groups",
             )
         features[name] = members.get(name, (position,))
     return list(features.items())
@@ -122,6 +125,7 @@ def plan_costs(
                 f"costs: {name!r} is part of the group {group_of[name]!r}; give the cost of the group",
                 name=name,
                 nearest=group_of[name],
+                setting="costs",
             )
         if name not in prices:
             known = (*prices, *group_of)
@@ -130,6 +134,7 @@ def plan_costs(
                 f"costs: there is no feature {name!r}{did_you_mean(name, known)}",
                 name=name,
                 nearest=nearest(name, known),
+                setting="costs",
             )
         prices[name] = checked_price(name, price)
     return prices
@@ -148,11 +153,15 @@ def _items(mapping: Any, what: str) -> Iterable[tuple[Any, Any]]:
 def _members(columns: Columns, name: str, group: Any) -> tuple[int, ...]:
     if isinstance(group, (str, bytes)) or not isinstance(group, Iterable):
         raise TableError(
-            "wrong_type", f"the group {name!r} must be a list of columns, not {group!r}", name=name, value=group
+            "wrong_type",
+            f"the group {name!r} must be a list of columns, not {group!r}",
+            name=name,
+            value=group,
+            setting="groups",
         )
     positions = tuple(_position(columns, column, f"the group {name!r}: ") for column in group)
     if not positions:
-        raise TableError("required", f"the group {name!r} is empty", name=name)
+        raise TableError("required", f"the group {name!r} is empty", name=name, setting="groups")
     return positions
 
 
@@ -181,5 +190,6 @@ def _position(columns: Columns, column: Any, where: str = "") -> int:
             column=name,
             nearest=nearest(name, columns.names),
             choices=list(columns.names),
+            setting="groups",
         )
     return columns.names.index(name)

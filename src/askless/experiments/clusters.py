@@ -58,8 +58,9 @@ def run_on_dask(
 @contextmanager
 def connected(address: str) -> Iterator[Client]:
     """A client of the cluster's scheduler."""
+    distributed = _distributed()
     try:
-        client = _distributed().Client(address, timeout=ANSWER, set_as_default=False)
+        client = distributed.Client(address, timeout=ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ClusterError(
             "cluster_failed", f"no Dask scheduler answers at {address} ({error})", address=address
@@ -75,9 +76,10 @@ def _distributed() -> Any:
     except ModuleNotFoundError as error:
         if error.name != "distributed":
             raise
-        raise ModuleNotFoundError(
+        raise ClusterError(
+            "missing_package",
             "a Dask cluster needs the package `distributed`: pip install 'dask[dataframe]' distributed",
-            name=error.name,
+            package=error.name,
         ) from None
 
 

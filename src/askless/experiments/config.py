@@ -26,6 +26,7 @@ TOP = (
     "rows",
     "missing",
     "costs",
+    "device",
     "metric",
     "options",
     "split",
@@ -86,6 +87,7 @@ class Experiment:
     datasets: tuple[TableChoice, ...]
     methods: tuple[MethodChoice, ...]
     metrics: dict[str, str] = field(default_factory=dict)  # in tables, by data set
+    device: str = "cpu"  # where convolutional networks are trained
 
     def tasks(self) -> list[Task]:
         """Every task once, seed by seed: the tasks of the first seed already make a whole table."""
@@ -105,6 +107,7 @@ class Experiment:
                 missing=table.missing,
                 rows=table.rows,
                 costs="ignored" if "ignored" in (table.costs, method.costs) else "used",
+                device=self.device,
             )
             for seed in seeds
             for table in self.datasets
@@ -135,6 +138,8 @@ def read_experiment(path: str | os.PathLike[str], quick: bool = False) -> Experi
     file, data = read_toml(Path(path))
     top = Section(file, "", data)
     top.allow(TOP)
+    from askless.methods.settings import DEVICES
+
     name = top.text("name")
     if name is None or re.fullmatch(r"[\w.-]+", name) is None or not name.strip("."):
         code = "required" if name is None else "invalid_choice"
@@ -143,7 +148,9 @@ def read_experiment(path: str | os.PathLike[str], quick: bool = False) -> Experi
     sections = top.sections("datasets", "data set")
     datasets = tuple(_dataset(section, top, methods) for section in sections)
     _check_metrics(sections, datasets)
-    experiment = Experiment(name, _distinct(datasets), methods)
+    device = top.word("device", DEVICES, "cpu")
+    assert device is not None
+    experiment = Experiment(name, _distinct(datasets), methods, device=device)
     shared, limits = top.section("quick"), {}
     shared.allow(OF_QUICK)
     if quick:

@@ -55,24 +55,25 @@ class Split:
     test: np.ndarray
 
 
-def run_task(task: Task, checkpoint: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+def run_task(task: Task, checkpoint: str | os.PathLike[str] | None = None, threads: int = 1) -> dict[str, Any]:
     """The result of a task, ready for `write_result`.
 
     `checkpoint` is a file that keeps the progress of the fit, so that a killed process can continue. It does not
-    change the result. The same versions give the same result, except `result["measured"]`, on any number of threads.
+    change the result. The same versions give the same result, except `result["measured"]`, on any number of `threads`
+    of the fit.
     """
     from askless.training import one_thread
 
     with one_thread():
-        return _run(task, None if checkpoint is None else Path(checkpoint))
+        return _run(task, None if checkpoint is None else Path(checkpoint), threads)
 
 
-def _run(task: Task, checkpoint: Path | None) -> dict[str, Any]:
+def _run(task: Task, checkpoint: Path | None, threads: int) -> dict[str, Any]:
     data = load_table(task)
     rows = split_rows(len(data.frame), task)
     resumed = checkpoint is not None and checkpoint.exists()
     wall, cpu = time.perf_counter(), time.process_time()
-    model = fit_task(task, data, rows, checkpoint)
+    model = fit_task(task, data, rows, checkpoint, threads)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     prices = cost_model(data.cost_model, model.schema)
     test, valid = (_Part.of(task, model, data, prices, part) for part in (rows.test, rows.valid))
@@ -191,7 +192,7 @@ def configured_method(name: str, options: dict[str, Any]) -> Method:
     return method
 
 
-def fit_task(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) -> FittedModel:
+def fit_task(task: Task, data: Dataset, rows: Split, checkpoint: Path | None, threads: int = 1) -> FittedModel:
     """The fitted model; an interrupted fit continues from its checkpoint."""
     from askless.estimators import DynamicClassifier, DynamicRegressor
 
@@ -209,6 +210,8 @@ def fit_task(task: Task, data: Dataset, rows: Split, checkpoint: Path | None) ->
         costs=data.cost_model if task.costs == "used" else None,
         missing=task.missing,
         random_state=task.seed,
+        device=task.device,
+        n_threads=threads,
         verbose=False,
     )
     estimator.fit(*part(rows.train), validation=part(rows.valid), checkpoint=checkpoint)

@@ -57,6 +57,7 @@ class Task:
     missing: Literal["skip", "answer"] = "skip"
     rows: int | None = None
     costs: Literal["used", "ignored"] = "used"  # whether the fit and the choice see the data set's prices
+    device: str = "cpu"  # where convolutional networks are trained
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or default_label(self.method, self.method_options))
@@ -77,8 +78,9 @@ class Task:
     def to_json(self) -> dict[str, Any]:
         """The task as JSON can hold it; tuples become lists."""
         plain: dict[str, Any] = json.loads(canonical_json(asdict(self)))
-        if self.costs == "used":  # what tasks before had no word for leaves their keys as they were
-            del plain["costs"]
+        for name, usual in (("costs", "used"), ("device", "cpu")):  # added later: older keys stay as they were
+            if plain[name] == usual:
+                del plain[name]
         return plain
 
     @classmethod

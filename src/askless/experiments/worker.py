@@ -1,7 +1,8 @@
 """The process of one task: `python -m askless.experiments.worker FOLDER`, with the task on standard input.
 
-The process writes the result to the folder and ends with exit code 0. An error goes to standard output as JSON, with
-exit code 1. When standard input is closed, the runner is gone, and the process ends at once.
+The fit uses as many threads as OMP_NUM_THREADS says. The process writes the result to the folder and ends with exit
+code 0. An error goes to standard output as JSON, with exit code 1. When standard input is closed, the runner is gone,
+and the process ends at once.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ FAILED, ABANDONED = 1, 3
 logger = logging.getLogger(__name__)
 
 
-def main(folder: Path, task: Task) -> int:
+def main(folder: Path, task: Task, threads: int = 1) -> int:
     """Run the task and write its result; returns the exit code."""
     from askless.experiments.results import checkpoint_path, write_result
 
     checkpoint = checkpoint_path(folder, task)
     try:
         checkpoint.parent.mkdir(parents=True, exist_ok=True)
-        write_result(folder, _result(task, checkpoint))
+        write_result(folder, _result(task, checkpoint, threads))
         checkpoint.unlink(missing_ok=True)
     except Exception as error:
         print(json.dumps(_described(error)))
@@ -40,18 +41,18 @@ def main(folder: Path, task: Task) -> int:
     return 0
 
 
-def _result(task: Task, checkpoint: Path) -> dict[str, Any]:
+def _result(task: Task, checkpoint: Path, threads: int) -> dict[str, Any]:
     """The result of the task; a damaged checkpoint is removed, and the fit starts again."""
     from askless.experiments.running import run_task
 
     try:
-        return run_task(task, checkpoint)
+        return run_task(task, checkpoint, threads)
     except CheckpointError as error:
         if error.code != "damaged_file":
             raise
         logger.warning("%s: the fit starts again without its checkpoint: %s", task, error)
         checkpoint.unlink()
-        return run_task(task, checkpoint)
+        return run_task(task, checkpoint, threads)
 
 
 def _described(error: Exception) -> dict[str, Any]:
@@ -85,4 +86,4 @@ def _first_line(descriptor: int) -> bytes:
 if __name__ == "__main__":
     given = Task.from_json(json.loads(_first_line(sys.stdin.fileno())))
     threading.Thread(target=_end_with_the_runner, daemon=True).start()
-    sys.exit(main(Path(sys.argv[1]), given))
+    sys.exit(main(Path(sys.argv[1]), given, int(os.environ.get("OMP_NUM_THREADS", "1"))))

@@ -14,6 +14,7 @@ from askless.hints import did_you_mean, nearest
 
 __all__ = [
     "DENSE",
+    "DEVICES",
     "NETWORK",
     "RUNNING",
     "Choice",
@@ -209,8 +210,9 @@ NETWORK: Limits = {
 }
 """The settings that every method with a network has."""
 
+DEVICES = ("cpu", "cuda", "mps", "auto")
 RUNNING: Limits = {
-    "device": Choice(("cpu", "cuda", "mps", "auto")),
+    "device": Choice(DEVICES),
     "n_threads": Number(1, whole=True, or_none=True),
     "max_rows": Number(2, whole=True, or_none=True),
 }

@@ -17,6 +17,7 @@ from askless.service.rules import budget_of
 
 __all__ = ["Field", "Line", "earlier_entries", "fields_of", "interview_view", "number_text", "shown_value"]
 
+ALIKE = 0.02  # shares of candidates that differ by less are not shown
 MOST_CLASSES = 6  # classes with a bar and a line
 MOST_TILES = 12  # choices shown as tiles; longer lists become a drop-down list
 
@@ -127,6 +128,7 @@ def interview_view(live: Live) -> dict[str, Any]:
     index = None if question is None else model.schema.index(question.name)
     candidates = leading(interview)
     share = shares(candidates)
+    preferred = not model.fixed_order and max(share, default=0.0) - min(share, default=0.0) > ALIKE
     top = max(share, default=1.0)
     asked, budget = interview.count, budget_of(interview.rules) or len(model.schema)
     return {
@@ -147,6 +149,7 @@ def interview_view(live: Live) -> dict[str, Any]:
         "reason": interview.stop_reason,
         "postponed": [model.text(model.schema.index(name)) for name in interview.postponed],
         "can_undo": interview.can_undo,
+        "preferred": preferred,
         "candidates": [
             {
                 "text": model.text(model.schema.index(each.name)),

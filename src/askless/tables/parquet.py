@@ -27,7 +27,8 @@ def parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise TableError("not_supported", "Parquet files need pyarrow: pip install pyarrow") from None
+        message = "Parquet files need pyarrow: pip install pyarrow"
+        raise TableError("missing_package", message, package="pyarrow") from None
     return pyarrow.parquet
 
 

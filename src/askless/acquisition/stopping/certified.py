@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import exp, lgamma, log, log1p
+from math import exp, inf, lgamma, log, log1p
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from askless.acquisition.progress import Progress
 from askless.acquisition.stopping.rules import MaxFeatures, StoppingRule
 from askless.exceptions import CertificationWarning, ParameterError
 
-MIXED = "a set of features that differs between the cases"
+MIXED = "a set of features that differs between the cases"  # followed by a hash of these sets
+LOST = "the file does not say at what costs it was certified"  # of format version 1
 
 PILOT = 0.1  # share of the cases that says where to begin; their classes are not looked at
 BEGINS = (1 / 8, 1 / 4, 1 / 2)  # shares of the cases that stop where testing begins
@@ -37,9 +38,9 @@ class Certified(StoppingRule):
 
     Given to `fit`, some rows are held out to find the threshold; `model.certify(X, y)` finds it on rows of your own.
     Cases that never become sure enough abstain: they keep their last prediction, and their stop reason says so. The
-    promise holds for cases like those that the threshold was found on, asked in the same way: one question at a time
-    in the model's order, with the same costs, other rules, known and unavailable features. Otherwise the rule stops
-    no case, and the stop reason says why.
+    promise holds for the same model and for cases like those that the threshold was found on, asked in the same way:
+    one question at a time in the model's order, no fewer of them, with the same costs, other rules, known and
+    unavailable features. Otherwise the rule stops no case, and the stop reason says why.
     """
 
     risk: float = 0.05
@@ -48,6 +49,7 @@ class Certified(StoppingRule):
     cases: int = 0  # how many the threshold was tested on; 0: not yet
     within: int | None = None  # questions; a case that becomes sure later was not tested
     manner: tuple[str, ...] = ()  # the conditions of the certification, see `manner_of`
+    model: str | None = None  # its fingerprint; None in files of before
     task = "classification"
     promises = True
 
@@ -132,7 +134,7 @@ def manner_of(
 ) -> tuple[str, ...]:
     """The conditions under which cases are asked, as "kind: what"; empty for those of the model itself.
 
-    Limits on the number of questions are not among them: they are in `Certified.within`.
+    Limits on the number of questions are not among them: `rules_in_force` compares them with `Certified.within`.
     """
     beside = [repr(rule) for rule in rules if not isinstance(rule, (Certified, NotUsed, MaxFeatures))]
     kinds = {"rule": beside, "cost": prices, "known": known, "unavailable": unavailable}
@@ -141,20 +143,33 @@ def manner_of(
 
 
 def rules_in_force(
-    rules: Sequence[StoppingRule], manner: tuple[str, ...], *, warn: bool = True
+    rules: Sequence[StoppingRule], manner: tuple[str, ...], model: str | None, *, warn: bool = True
 ) -> tuple[StoppingRule, ...]:
-    """The rules; a certified one is not used, with a warning, where its conditions are others than `manner`."""
+    """The rules; a certified one is not used, with a warning, where its conditions are others than these.
+
+    Its conditions are `manner`, the fingerprint of the model, and that no fewer questions are allowed.
+    """
+    most = min((rule.limit for rule in rules if isinstance(rule, MaxFeatures)), default=inf)
     for rule in rules:
-        if isinstance(rule, Certified) and rule.cases and set(rule.manner) != set(manner):
-            why = _difference(rule.manner, manner)
+        if not isinstance(rule, Certified) or not rule.cases:
+            continue
+        certified, now = list(rule.manner), list(manner)
+        if rule.within is not None and most < rule.within:
+            certified.append(f"questions: {rule.within}")
+            now.append(f"questions: {most}")
+        if None not in (rule.model, model) and rule.model != model:
+            certified.append(f"model: {rule.model}")
+            now.append(f"model: {model}")
+        if set(certified) != set(now):
+            why = _difference(certified, now)
             if warn:
                 warnings.warn(
                     CertificationWarning(
                         "conditions_changed",
                         f"the certified stopping rule is not used: {why}. Its promise holds only for cases that are "
                         "asked like those of its certification; use `certify` with the same options",
-                        certified=list(rule.manner),
-                        now=list(manner),
+                        certified=certified,
+                        now=now,
                     ),
                     stacklevel=4,
                 )
@@ -163,6 +178,7 @@ def rules_in_force(
 
 
 CHANGES = {  # by kind: what to say of conditions that came, and of those that went
+    "model": ("it was certified for another model", "it was certified for another model"),
     "rule": ("the rule {} was added", "the rule {} was removed"),
     "cost": ("the costs differ", "the costs differ"),
     "known": ("{} was known beforehand", "{} was not known beforehand"),
@@ -173,14 +189,20 @@ CHANGES = {  # by kind: what to say of conditions that came, and of those that w
 
 def _difference(certified: Sequence[str], now: Sequence[str]) -> str:
     """How the conditions differ from those of the certification."""
+    if f"cost: {LOST}" in certified:
+        return LOST
     phrases: list[str] = []
     for kind, (came, went) in CHANGES.items():
         for phrase, here, there in ((came, now, certified), (went, certified, now)):
             words = [item.removeprefix(f"{kind}: ") for item in here if item.startswith(kind) and item not in there]
             if words:
-                quoted = words[0] if kind == "rule" or words[0] == MIXED else repr(words[0])
+                quoted = words[0] if kind == "rule" or words[0].startswith(MIXED) else repr(words[0])
                 more = f" and {len(words) - 1} more" if len(words) > 1 else ""
                 phrases.append(phrase.format(quoted + more).replace("more was", "more were"))
+    limits = [item.removeprefix("questions: ") for item in (*now, *certified) if item.startswith("questions: ")]
+    if limits:
+        plural = "" if limits[0] == "1" else "s"
+        phrases.append(f"at most {limits[0]} question{plural} instead of {limits[1]}")
     return "; ".join(dict.fromkeys(phrases)) or "the conditions differ"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from askless.encoding.words import is_unknown, read_boolean
 from askless.hints import did_you_mean
 from askless.service.answers import checked_answer
 from askless.service.errors import Problem, invalid, not_found
@@ -26,7 +27,10 @@ ITEM = (*ELEMENT, "linkId", "definition", "text", "answer", "item")
 VALUES = ("valueDecimal", "valueInteger", "valueBoolean", "valueString", "valueQuantity", "valueCoding")
 CANONICAL = re.compile(r"(?:^|/)Questionnaire/([A-Za-z0-9\-.]{1,64})(?:\|(.*))?$")
 DIGIT_OR_NOTE = re.compile(r"[\d{]")  # in a unit
-YES_NO = {"true": True, "false": False, "Y": True, "N": False}  # the codes of FHIR and HL7 v2
+ELEMENTS = {  # for the answers to a part, by its kind
+    "number": "valueDecimal, valueInteger or valueQuantity",
+    "boolean": "valueBoolean, or with yes or no as valueCoding or valueString",
+}
 WRONG_BODY = "the body must be a Parameters or a QuestionnaireResponse resource"
 
 
@@ -238,11 +242,9 @@ def _value(part: AskedPart, answer: Mapping[str, Any], item: str) -> Any:
         raise invalid("a value is null; FHIR has no null values", where, code="bad_answer")
     if name == "valueQuantity":
         return _quantity(part, value)
-    if name == "valueCoding":
-        return _choice(part, _first_given(value, "code", "display") if isinstance(value, dict) else value)
-    if name == "valueString" and part.kind == "category":
-        return _choice(part, value)
-    return value
+    if name == "valueCoding" and isinstance(value, dict):
+        value = _first_given(value, "code", "display")
+    return _meant(part, value, name) if name in ("valueCoding", "valueString") else value
 
 
 def _quantity(part: AskedPart, quantity: Any) -> Any:
@@ -273,15 +275,29 @@ def _other_unit(unit: Any) -> str:
     return f", not in {unit}" if isinstance(unit, str) and is_ucum(unit) and not DIGIT_OR_NOTE.search(unit) else ""
 
 
-def _choice(part: AskedPart, code: Any) -> Any:
-    """The choice of a code or a text. An unknown one is returned as it is; `checked_answer` refuses it."""
-    if not isinstance(code, str):
-        return code
-    if part.kind == "boolean":
-        return YES_NO.get(code, code)
+def _meant(part: AskedPart, text: Any, where: str) -> Any:
+    """The answer that a code or a text means; None for unknown. `checked_answer` refuses other choices."""
+    if not isinstance(text, str):
+        return text
+    if part.kind == "category":
+        return _choice(part, text)
+    if is_unknown(text):
+        return None
+    answer = read_boolean(text) if part.kind == "boolean" else None
+    if answer is None:
+        expected = ELEMENTS[part.kind]
+        message = f"{part.name!r} must be answered with {expected}"
+        raise invalid(message, where, code="bad_answer", feature=part.name, expected=expected)
+    return answer
+
+
+def _choice(part: AskedPart, text: str) -> Any:
+    """The choice of a code or a text; None for unknown, unless a choice is called so."""
     by_code = {code_of(place, choice): choice for place, choice in enumerate(part.choices.all)}
-    place = part.choices.find(code)
-    return by_code.get(code, code if place is None else part.choices.all[place])
+    place = part.choices.find(text)
+    if text not in by_code and place is None:
+        return None if is_unknown(text) else text
+    return by_code[text] if place is None else by_code.get(text, part.choices.all[place])
 
 
 # JSON
