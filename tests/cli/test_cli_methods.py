@@ -7,7 +7,7 @@ import pytest
 from askless import load
 from askless.cli.fit import EPILOG
 from askless.methods import Random, list_methods
-from askless.methods.extras import needed
+from askless.methods.base import needed
 
 
 @pytest.fixture

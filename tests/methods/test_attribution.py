@@ -8,8 +8,7 @@ import torch
 
 from askless.exceptions import ParameterError
 from askless.methods import Deeplift, IntegratedGradients
-from askless.methods.attribution import by_feature, mean_inputs, sequential
-from askless.methods.deeplift import mean_slopes
+from askless.methods.attribution import by_feature, mean_inputs, mean_slopes, sequential
 from askless.networks import masked_inputs
 from tests.coded import raises
 from tests.methods.conftest import schema_of_widths

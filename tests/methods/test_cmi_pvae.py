@@ -10,7 +10,7 @@ from torch.nn import functional
 from askless.acquisition import Feature, Part
 from askless.methods import CmiPvae
 from askless.methods.cmi_pvae import BETA, DRAWS, LEAST_SD, VaeLearner, VaeModule
-from askless.methods.representatives import representatives
+from askless.methods.columns import representatives
 from askless.models import AnswerBook, Heads
 from askless.training import Progress, seeded
 

@@ -2,7 +2,7 @@ import tomllib
 from pathlib import Path
 
 from askless.exceptions import ParameterError
-from askless.methods.extras import REQUIREMENTS, needed
+from askless.methods.base import REQUIREMENTS, needed
 from tests.coded import raises
 
 

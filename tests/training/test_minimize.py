@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from askless.training.minimize import minimum
+from askless.training.calibration import minimum
 
 
 def test_the_minimum_of_a_parabola_is_found():

@@ -4,17 +4,16 @@ A new method is one file and one line here; the checks, the command line and the
 """
 
 from askless.methods.all_features import AllFeatures
+from askless.methods.attribution import Deeplift, IntegratedGradients
 from askless.methods.auto import Auto
 from askless.methods.base import Fitted, Method, find_method, list_methods
 from askless.methods.center_crop import CenterCrop
 from askless.methods.cmi_marginal import CmiMarginal
 from askless.methods.cmi_pvae import CmiPvae
 from askless.methods.concrete_autoencoder import ConcreteAutoencoder
-from askless.methods.deeplift import Deeplift
 from askless.methods.fixed_order import FixedOrder
 from askless.methods.forward_selection import ForwardSelection
 from askless.methods.greedy import Greedy
-from askless.methods.integrated_gradients import IntegratedGradients
 from askless.methods.lassonet import Lassonet
 from askless.methods.mutual_information import MutualInformation
 from askless.methods.opportunistic import Opportunistic

@@ -13,8 +13,7 @@ import torch
 
 from askless import models
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
-from askless.methods.base import Fitted, Method, find_method, method_name
-from askless.methods.networked import NetMethod
+from askless.methods.base import Fitted, Method, NetMethod, find_method, method_name
 from askless.methods.oracle_order import OracleOrder
 from askless.methods.settings import NETWORK, Names, Number
 from askless.training import Checkpoint, Problem, Progress, diverged, finished, validation_loss

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -18,24 +19,14 @@ from askless import metrics
 from askless.acquisition import Policy, Predictor
 from askless.exceptions import ParameterError, TrainingError
 from askless.hints import did_you_mean, listed, nearest
-from askless.methods.settings import Limits, check_settings
+from askless.methods.settings import NETWORK, Limits, check_settings
+from askless.models import NetworkFactory
+from askless.training import NetSettings
 from askless.version import __version__
 
 if TYPE_CHECKING:
     from askless.models import NetworkFactory
     from askless.training import Checkpoint, Problem, Progress
-
-__all__ = [
-    "Fitted",
-    "Kind",
-    "Method",
-    "find_method",
-    "list_methods",
-    "method_from_json",
-    "method_name",
-    "method_to_json",
-    "plain_json",
-]
 
 Kind = Literal["dynamic", "static", "control"]
 """The answers decide what is asked next; one order for all cases; or no contender, but a bound or a baseline."""
@@ -254,3 +245,75 @@ def method_from_json(data: dict[str, Any], network: NetworkFactory | None = None
     if params.get("network") == OWN_NETWORK and network is not None:
         params["network"] = network
     return find_method(data["name"]).set_params(**params)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class NetMethod(Method):
+    """A method whose predictor is a network.
+
+    Settings are fields, so that a method inherits those of its base; scikit-learn finds them in the generated
+    `__init__`, and brings its own `repr` and equality.
+
+    Parameters
+    ----------
+    hidden : hidden layers of a dense network.
+    dropout : share of their units that are dropped in training.
+    network : "mlp" for dense layers; for images a residual convolutional network: "conv_small", "conv_medium" or
+        "conv_patches" (reads each patch as a whole) for a processor, "resnet18" for a GPU, "conv_tiny" for small
+        images and trials; or a function `(n_columns, n_features, n_outputs)` that returns an `nn.Module`, whose
+        `forward(values, mask)` gives (b, outputs). `hidden` and `dropout` apply to "mlp" only.
+    augment : for images: "crops" trains on randomly shifted ones, "crops+flips" mirrors half of these, "tilts" turns,
+        slants and stretches them a little, "late_tilts" those of which much has been asked already.
+    batch_size, learning_rate, weight_decay : of the optimiser: AdamW, and Muon for the kernels of convolutions.
+    epochs : passes over the rows; None picks enough of them.
+    """
+
+    limits = NETWORK
+
+    hidden: tuple[int, ...] = (128, 128)
+    dropout: float = 0.3
+    batch_size: int = 512
+    learning_rate: float = 3e-3
+    weight_decay: float = 1.0
+    epochs: int | None = None
+    network: str | NetworkFactory = "mlp"
+    augment: Literal["none", "crops", "crops+flips", "tilts", "late_tilts"] = "none"
+
+    @property
+    def needs_images(self) -> bool:
+        """Whether it cannot learn from a table: convolutions and views are of images."""
+        return (isinstance(self.network, str) and self.network != "mlp") or self.augment != "none"
+
+    @property
+    def net(self) -> NetSettings:
+        """The settings of the network, as training takes them."""
+        return NetSettings(
+            hidden=self.hidden,
+            dropout=self.dropout,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            epochs=self.epochs,
+            network=self.network,
+            augment=self.augment,
+        )
+
+
+REQUIREMENTS = {"captum": "captum>=0.7,<1", "lassonet": "lassonet>=0.0.21,<0.1"}  # as in pyproject.toml
+
+
+def needed(module: str, package: str, method: str) -> Any:
+    """The module of an optional package; the error names what to install."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
+            raise
+        requirement = REQUIREMENTS.get(package, package)
+        raise ParameterError(
+            "missing_package",
+            f"method {method!r} needs the package {package}: pip install '{requirement}'",
+            name=method,
+            package=package,
+            requirement=requirement,
+        ) from None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from askless.methods.base import Fitted
-from askless.methods.networked import NetMethod
-from askless.methods.representatives import answer_book, answered
+from askless.methods.base import Fitted, NetMethod
+from askless.methods.columns import answer_book, answered
 from askless.methods.settings import DENSE, Number
 from askless.models import MarginalPolicy
 from askless.training import (

@@ -22,9 +22,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from askless.acquisition import State
-from askless.methods.base import Fitted
-from askless.methods.networked import NetMethod
-from askless.methods.representatives import answer_book, answered, many_valued, nearest
+from askless.methods.base import Fitted, NetMethod
+from askless.methods.columns import answer_book, answered, many_valued, nearest
 from askless.methods.settings import DENSE, Choice, Layers, Number
 from askless.models import AnswerBook, GenerativePolicy, Heads, MarginalPolicy, PartialVae
 from askless.models.partial_vae import MAX_LOG_VARIANCE

@@ -19,8 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from askless.methods.base import Fitted
-from askless.methods.networked import NetMethod
+from askless.methods.base import Fitted, NetMethod
 from askless.methods.settings import NETWORK, Choice, Flag, Limits, Number, Pair, Recipe
 from askless.models import NetPolicy
 from askless.networks import GumbelBank, PolicyPredictor, gumbel_noise, relaxed_selection

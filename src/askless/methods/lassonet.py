@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from askless.methods.base import needed
 from askless.methods.columns import telling_columns
-from askless.methods.extras import needed
 from askless.methods.settings import NETWORK, Number
 from askless.methods.static import RankingMethod
 from askless.training import Checkpoint, Problem, Progress, fit_threads, seeded, some_rows

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from askless.methods.base import Fitted
-from askless.methods.networked import NetMethod
+from askless.methods.base import Fitted, NetMethod
 from askless.methods.settings import DENSE, Flag, Number, Pair
 from askless.models import NetPolicy
 from askless.networks import MaskedNetwork, PolicyPredictor

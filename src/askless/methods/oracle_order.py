@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askless.methods.base import Fitted
-from askless.methods.networked import NetMethod
+from askless.methods.base import Fitted, NetMethod
 from askless.methods.settings import DENSE
 from askless.models import OraclePolicy
 from askless.training import (

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 
 from askless.acquisition import Policy
-from askless.methods.base import Fitted, Kind
-from askless.methods.networked import NetMethod
+from askless.methods.base import Fitted, Kind, NetMethod
 from askless.models import Ranking
 from askless.training import (
     Checkpoint,

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from askless.methods.base import Fitted
-from askless.methods.networked import NetMethod
+from askless.methods.base import Fitted, NetMethod
 from askless.methods.settings import NETWORK, Choice, Flag, Limits, Number, Pair, Recipe
 from askless.models import NetValue
 from askless.networks import PolicyPredictor

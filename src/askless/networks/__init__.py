@@ -1,12 +1,10 @@
 """Networks over partial records, as ordinary `nn.Module`s."""
 
 from askless.networks.base import MaskedNetwork, PolicyPredictor, masked_inputs
-from askless.networks.concrete import relaxed_selection
 from askless.networks.convolutional import ConvNetwork, conv_pair, conv_predictor
-from askless.networks.custom import CustomNetwork
 from askless.networks.mlp import Hidden, MaskedMLP, UnitDropout, bfloat16_is_fast, linear, mlp_pair
-from askless.networks.noise import GumbelBank, gumbel_noise
-from askless.networks.served import TorchNetwork
+from askless.networks.relaxation import GumbelBank, gumbel_noise, relaxed_selection
+from askless.networks.served import CustomNetwork, TorchNetwork
 
 __all__ = [
     "ConvNetwork",

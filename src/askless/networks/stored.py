@@ -11,10 +11,8 @@ from torch import Tensor, nn
 from askless.acquisition import Grid
 from askless.exceptions import ModelFileError, ParameterError
 from askless.models import NetworkFactory
-from askless.networks.convolutional import conv_network
-from askless.networks.custom import CustomNetwork
-from askless.networks.residual import SIZES, ClassHead, Normalised, PatchHead, Trunk
-from askless.networks.served import ServedByTorch, TorchNetwork
+from askless.networks.convolutional import SIZES, ClassHead, Normalised, PatchHead, Trunk, conv_network
+from askless.networks.served import CustomNetwork, ServedByTorch, TorchNetwork
 
 __all__ = ["stored_network", "unfolded_network"]
 

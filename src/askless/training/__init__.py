@@ -1,25 +1,22 @@
 """The one fit loop: epochs, early stopping, schedules, history, checkpoints, progress. Imports torch."""
 
 from askless.training.calibration import calibrated
-from askless.training.chain_learner import ChainLearner
+from askless.training.chain_learner import ChainLearner, first_question
 from askless.training.chains import Chains, States, epoch_batches
 from askless.training.checkpoint import Checkpoint, finished
-from askless.training.first import first_question
 from askless.training.loop import Learner, Phase, Row, diverged, enough_epochs, seeded, train
-from askless.training.phases import (
-    chain_work,
-    enough_for_policy,
-    polishing,
-    pretraining,
-    seldom_validated,
-    training_summary,
-)
 from askless.training.predictor import (
     NetSettings,
+    chain_work,
+    enough_for_policy,
     exported_predictor,
     new_policy_predictor,
     new_predictor,
+    polishing,
+    pretraining,
+    seldom_validated,
     train_predictor,
+    training_summary,
 )
 from askless.training.prices import gain_per_price, paid_sets, price_rates, some_prices, static_rates
 from askless.training.problem import Problem, Rows, some_rows

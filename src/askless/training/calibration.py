@@ -12,20 +12,64 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 
 from askless.acquisition import Policy, State
 from askless.models import NetPredictor
+from askless.models.networked import LogVariance
 from askless.training.loop import seeded
-from askless.training.minimize import minimum
 from askless.training.problem import Problem
-from askless.training.spread import fit_spread
 from askless.training.subsets import bernoulli_sets
 from askless.training.threads import one_thread
 from askless.training.validation import validation_rollout
 
-__all__ = ["calibrated"]
+SPREAD_STEPS = 100  # at most
+LEAST = 1e-8  # squared residual: a perfect prediction has no logarithm
+MOST_NUMBERS = 1 << 21  # in the states that are learned from
+SPREAD_PRIOR_ROWS = 10  # how many rows it takes to outweigh the belief that the spread is the same everywhere
+
+
+def fit_spread(known: np.ndarray, mean: np.ndarray, squared: np.ndarray, row: np.ndarray) -> LogVariance:
+    """What the squared residuals (s,) of standardised means (s,) are in states where `known` (s, features) is known.
+
+    They belong to the cases `row` (s,): validation rows, because the training rows' residuals are too small.
+    """
+    every = -(-known.size // MOST_NUMBERS)
+    target = torch.from_numpy(squared[::every]).double().clamp_min(LEAST)
+    values = torch.from_numpy(LogVariance.design(known[::every], mean[::every])).double()  # (s, features + 2)
+    centre, scale = values.mean(dim=0), values.std(dim=0, correction=0).clamp_min(1e-6)
+    design = (values - centre) / scale
+    ridge = SPREAD_PRIOR_ROWS / max(len(np.unique(row)), 1)
+
+    def loss(parameters: Tensor) -> Tensor:  # it is convex
+        weight, bias = parameters[:-1], parameters[-1]
+        log_variance = design @ weight + bias
+        return (log_variance + target * (-log_variance).exp()).mean() + ridge * weight.square().sum()
+
+    same_everywhere = torch.cat([torch.zeros(design.shape[1]), target.mean().log()[None]])
+    found = minimum(loss, same_everywhere, SPREAD_STEPS)
+    weight, bias = found[:-1], found[-1]
+    fitted = design @ weight + bias
+    raw = weight / scale
+    weights = torch.cat([raw, (bias - raw @ centre)[None]]).float().numpy()
+    return LogVariance(weights, np.array([float(fitted.min()), float(fitted.max())], dtype=np.float32))
+
+
+def minimum(loss: Callable[[Tensor], Tensor], start: Tensor, steps: int) -> Tensor:
+    """(p,) where the loss is least, from `start` (p,) on, after so many steps at most; in double precision."""
+
+    def with_gradient(place: np.ndarray) -> tuple[float, np.ndarray]:
+        at = torch.tensor(place, dtype=torch.float64, requires_grad=True)
+        value = loss(at)
+        (gradient,) = torch.autograd.grad(value, at)
+        return float(value.detach()), gradient.numpy()
+
+    start_at = start.detach().double().numpy()
+    found = minimize(with_gradient, start_at, jac=True, method="L-BFGS-B", options={"maxiter": steps})
+    return torch.from_numpy(found.x)
+
 
 MOST_STATES = 1 << 16  # that temperatures are fitted on
 RANDOM_SETS = 2  # of each row, beside those of the policy

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
+from typing import Any
 
 import torch
 
@@ -19,13 +21,11 @@ from askless.networks import (
 )
 from askless.networks.mlp import DropoutBy
 from askless.training.checkpoint import Checkpoint
-from askless.training.loop import Phase, Row, enough_epochs, seeded, train
+from askless.training.loop import Learner, Phase, Row, enough_epochs, seeded, train
 from askless.training.problem import Problem
 from askless.training.progress import Progress
-from askless.training.subsets import Sampler, SubsetLearner
+from askless.training.subsets import ROWS_PER_EPOCH, Sampler, SubsetLearner, bernoulli_sets
 from askless.training.threads import fit_threads
-
-__all__ = ["NetSettings", "exported_predictor", "new_policy_predictor", "new_predictor", "train_predictor"]
 
 EPOCHS, STEPS = 30, 1000  # at least
 
@@ -106,3 +106,67 @@ def exported_predictor(module: MaskedNetwork, problem: Problem, *, live: bool = 
         offset=offset,
         scale=scale,
     )
+
+
+PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 400  # at least
+POLISH_EPOCHS, POLISH_LR = 0.4, 2 / 3  # shares of what the phase before has
+CHAIN_STEP = 4.0  # expected time of a step that trains policy and predictor, compared with one of pretraining
+VALIDATIONS, VALIDATE_FROM = 6, 0.4  # each one costs about as much as an epoch, and early ones are not the best
+
+
+def pretraining(
+    predictor: MaskedNetwork, problem: Problem, net: NetSettings, *, epochs: int | None, seed: int
+) -> Phase:
+    """The predictor learns from random sets of all sizes."""
+    learner = SubsetLearner(
+        predictor, problem, bernoulli_sets, batch_size=net.batch_size, seed=seed, augment=net.augment
+    )
+    enough = enough_epochs(learner.n_batches, PRETRAIN_EPOCHS, PRETRAIN_STEPS)
+    return Phase(
+        name="pretraining",
+        learner=learner,
+        epochs=enough if epochs is None else epochs,
+        lr=net.learning_rate,
+        weight_decay=net.weight_decay,
+        validate_every=2,
+    )
+
+
+def chain_work(problem: Problem, n_batches: int, batch_size: int) -> float:
+    """The expected time of an epoch of so many batches of states, compared with one of pretraining."""
+    return CHAIN_STEP * n_batches / -(-min(len(problem.y_train), ROWS_PER_EPOCH) // batch_size)
+
+
+def polishing(before: Phase, learner: Learner) -> Phase:
+    """The last phase: without dropout and decay it may overfit, but the best of both phases is what is kept."""
+    epochs = max(1, round(POLISH_EPOCHS * before.epochs))
+    last = None if before.temperature is None else before.temperature[1]
+    return Phase(
+        name="polish",
+        learner=learner,
+        epochs=epochs,
+        dropout=0.0,
+        lr=POLISH_LR * before.lr,
+        temperature=None if last is None else (last, last),
+        average=before.average,
+        keep_best_of=before.keep_best_of,
+        work=before.work,
+        **seldom_validated(epochs),
+    )
+
+
+def enough_for_policy(n_batches: int) -> int:
+    """Epochs of so many batches that a policy needs."""
+    return enough_epochs(n_batches, EPOCHS, STEPS)
+
+
+def seldom_validated(epochs: int) -> dict[str, Any]:
+    """Settings of a phase of so many epochs that is validated a few times, late."""
+    every = max(1, round((1.0 - VALIDATE_FROM) * epochs / VALIDATIONS))
+    return {"validate_every": every, "validate_from": VALIDATE_FROM}
+
+
+def training_summary(history: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a model file says of the training: no times, so that the same seed gives the same bytes."""
+    losses = [row["valid_loss"] for row in history if row["phase"] != "pretraining" and "valid_loss" in row]
+    return {"epochs": len(history), "best_validation_loss": min(filter(isfinite, losses), default=None)}
