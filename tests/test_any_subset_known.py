@@ -38,7 +38,9 @@ def problem():
 @pytest.fixture(scope="module")
 def model(problem):
     values, y = problem.sample(15_000, np.random.default_rng(0))
-    method = Greedy(hidden=(64, 64), dropout=0.0, weight_decay=0.1, random_starts=0.5, epochs=8, pretrain_epochs=15)
+    method = Greedy(
+        hidden=(64, 64), dropout=0.0, weight_decay=0.1, recipe={"random_starts": 0.5}, epochs=8, pretrain_epochs=15
+    )
     return DynamicClassifier(N, method, missing="answer").fit(values.astype(float), y)
 
 

@@ -90,18 +90,8 @@ def test_serving_a_saved_model_on_frames_loads_what_the_frame_needs(path):
     assert loaded_by(code, path) == {"polars"}
 
 
-def test_load_imports_no_torch(path):
-    code = "import sys, askless; model = askless.load(sys.argv[1]); model.predict([[0.0, 1.0, 2.0, 3.0]])"
-    assert "torch" not in loaded_by(code, path)
-
-
-def test_listing_methods_and_datasets_imports_no_torch():
-    assert "torch" not in loaded_by("from askless.methods import list_methods; assert list_methods()")
+def test_listing_data_sets_imports_no_torch():
     assert "torch" not in loaded_by("from askless.datasets import list_datasets; assert list_datasets()")
-
-
-def test_checks_import_no_torch():
-    assert "torch" not in loaded_by("import askless.checks")
 
 
 def test_a_name_that_is_not_there():

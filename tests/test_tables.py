@@ -1,7 +1,5 @@
 """Rows of tables."""
 
-import os
-import subprocess
 import sys
 
 import numpy as np
@@ -17,7 +15,6 @@ from askless.cli.tables import ParquetFile
 from askless.exceptions import ParameterError, TableError
 from askless.tables import (
     ParquetTable,
-    Scratch,
     check_row_labels,
     column_names,
     holdout,
@@ -356,35 +353,3 @@ def test_parquet_without_pyarrow(path, monkeypatch):
     with raises(TableError, "missing_package", package="pyarrow") as caught:
         ParquetTable(path)
     assert "pip install pyarrow" in str(caught.value)
-
-
-# Scratch
-
-
-@pytest.mark.parametrize("on_disk", [False, True])
-def test_scratch_arrays(tmp_path, on_disk):
-    room = Scratch(tmp_path if on_disk else None)
-    assert room.on_disk == on_disk
-    first, second, nothing = room.empty((1000, 3), np.float32), room.empty((5,), np.bool_), room.empty((0, 3), int)
-    assert (first.shape, first.dtype, nothing.shape) == ((1000, 3), np.float32, (0, 3))
-    first[:], second[:] = 1.5, True
-    assert isinstance(first, np.memmap) == on_disk
-    assert first.sum() == 4500
-    assert second.all()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="elsewhere the system deletes the file a little later")
-def test_scratch_leaves_nothing_behind(tmp_path):
-    array = Scratch(tmp_path).empty((1000,), np.float32)
-    array[:] = 1
-    assert list(tmp_path.iterdir()) == []
-    code = f"import os; from askless.tables import Scratch; Scratch({str(tmp_path)!r}).empty((9,), int); os.abort()"
-    subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system cannot tell")
-def test_a_disk_that_is_too_small_is_an_error_at_once(tmp_path):
-    with pytest.raises(OSError, match="bytes") as error:
-        Scratch(tmp_path).empty((1 << 50,), np.uint8)
-    assert error.value.filename == str(tmp_path)

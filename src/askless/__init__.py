@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from askless.version import __version__
 
 if TYPE_CHECKING:
-    from askless.estimators import DynamicClassifier, DynamicRegressor, load
+    from askless.estimators import DynamicClassifier, DynamicRegressor
+    from askless.loading import load
 
 __all__ = ["DynamicClassifier", "DynamicRegressor", "__version__", "load"]
 
@@ -14,7 +15,7 @@ __all__ = ["DynamicClassifier", "DynamicRegressor", "__version__", "load"]
 _HOMES = {
     "DynamicClassifier": "askless.estimators",
     "DynamicRegressor": "askless.estimators",
-    "load": "askless.estimators",
+    "load": "askless.loading",
 }
 
 

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,7 @@ from askless.acquisition.stopping import as_rules, check_rules
 from askless.asking import Asking
 from askless.certification import certified_rules, held_for_proof
 from askless.encoded import encode_rows, learn_encoder, reference_sample
-from askless.exceptions import AsklessWarning, ModelFileError, ParameterError, TableError
+from askless.exceptions import AsklessWarning, ParameterError, TableError
 from askless.fitted import FittedModel, checked_budget
 from askless.hints import listed
 from askless.images import image_grid
@@ -34,16 +33,15 @@ from askless.inputs import (
     warn_of_labels,
     warn_of_scale,
 )
-from askless.methods import Method, find_method, list_methods
-from askless.methods.base import method_from_json, method_to_json, plain_json
+from askless.methods import Method, find_method
+from askless.methods.base import method_to_json, plain_json
 from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
-from askless.models import NetworkFactory
-from askless.persistence import read_model, write_model
+from askless.persistence import write_model
 from askless.remarks import warn_of_data, warn_of_target
 from askless.tables import check_row_labels, from_dask, holdout, sample_rows, take_rows
 
-__all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor", "load"]
+__all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor"]
 
 DEFAULT_BUDGET = 10
 
@@ -102,8 +100,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : a pandas or polars DataFrame, a pyarrow table, a 2-D array (possibly memory-mapped), or an
-            `askless.tables.ParquetTable`, or a Dask DataFrame, with one row per case. Missing values and categories are supported.
+        X : a pandas, polars or Dask DataFrame, a pyarrow table, a 2-D array (possibly memory-mapped), or an
+            `askless.tables.ParquetTable`, with one row per case. Missing values and categories are supported.
         y : class labels of any type, or numbers for a regression.
         validation : a pair (X, y) on which training chooses the best weights. None holds out some of the rows.
         checkpoint : a file for the progress of training. If the process dies, the same call continues from the file
@@ -118,6 +116,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         target = getattr(y, "name", None)
         y = self._encode_target(y, X)
         sample = sample_rows(len(y), self.max_rows, seed)
+        n_rows = len(y) if n_rows is None else n_rows
         if len(sample) < n_rows:
             warnings.warn(
                 AsklessWarning(
@@ -336,10 +335,10 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     method : the training method, by name ("greedy", "value", "forward_selection", ...; see
         `askless.methods.list_methods()`) or as an object such as `askless.methods.Greedy(hidden=(256, 256))`.
     groups : columns that are asked together, such as `{"blood pressure": ["sbp", "dbp"]}`.
-    costs : the cost of features by name; the default cost is 1. Or a cost model of `askless.acquisition.costs`, such as
-        `Panels`. Costs influence what is asked next (docs/real_life.md).
-    stopping : rules of `askless.acquisition.stopping` that can end the questions before the budget is used up, such as
-        `Confidence(0.95) | MaxCost(20)`.
+    costs : the cost of features by name; the default cost is 1. Or a cost model of `askless.acquisition.costs`, such
+        as `Panels`. Costs influence what is asked next (docs/real_life.md).
+    stopping : rules of `askless.acquisition.stopping` that can end the questions before the budget is used up, such
+        as `Confidence(0.95) | MaxCost(20)`.
     missing : "skip": a missing value cannot be asked in that row. "answer": it can be asked, counts towards the
         budget, and the answer is "unknown".
     patch_size : for images, arrays of shape (n, height, width[, channels]): the side of the square patches that are
@@ -456,52 +455,3 @@ class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
         """The R² of the predictions."""
         check_row_labels(X, y, "y")
         return float(super().score(X, y, sample_weight))
-
-
-def load(path: str | os.PathLike[str], network: NetworkFactory | None = None) -> DynamicClassifier | DynamicRegressor:
-    """Load an estimator from a model file. Runs no code from the file. Raises `ModelFileError` if it is damaged.
-
-    A model with a network of your own needs its function again: `network` is what the method's `network` was.
-    """
-    model = read_model(path, network)
-    kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
-    try:
-        settings = dict(model.settings)
-        strange = _strange_settings(settings, kind)
-        named, _, _ = settings.pop("named_columns"), settings.pop("target"), settings.pop("na", None)
-        if not strange:
-            settings["method"] = method_from_json(settings["method"], network)
-            settings["costs"] = model.costs or settings["costs"]
-            estimator = kind(**settings, stopping=model.stopping or None)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelFileError(
-            "unreadable_file", f"{path} has settings that cannot be read ({error!r})", path=str(path)
-        ) from error
-    if strange:
-        raise ModelFileError(
-            "newer_format",
-            f"{path} has settings that this version of askless does not know: {listed(strange)}",
-            path=str(path),
-            name=strange[0],
-        )
-    estimator.model_ = model
-    estimator.history_ = []  # not in the file
-    if model.image_shape is not None:
-        estimator.image_shape_ = model.image_shape
-    names = model.encoder.columns
-    estimator.n_features_in_ = len(names)
-    estimator._by_name = model.encoder.named
-    if named:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    if model.task == "classification":
-        estimator.classes_ = np.array(model.classes)
-    return estimator
-
-
-def _strange_settings(settings: dict[str, Any], kind: type) -> list[str]:
-    """The settings in a model file that the estimator or its method does not have."""
-    strange = settings.keys() - {*signature(kind).parameters, "named_columns", "target", "na"}
-    method = settings["method"]
-    if method["name"] in list_methods():
-        strange |= method["params"].keys() - find_method(method["name"]).get_params(deep=False).keys()
-    return sorted(strange)

@@ -297,21 +297,23 @@ def test_a_line_of_a_pipe_that_cannot_be_used_ends_the_interview(model):
     """The lines after it were meant for other questions, so they are not answers to this one."""
     fitted = read_model(model)
     interview = fitted.interview()
+    lines = len(interview.question.parts)
     interview.unknown()
     asked = interview.question.parts[0].name
-    done = spawn("ask", model, given="\n nonsense \n\n\n")
+    done = spawn("ask", model, given="\n" * lines + " nonsense \n\n\n")
     assert done.returncode == 2
     assert "at the end" not in done.stdout
-    assert done.stderr.startswith("askless: line 2 of the input, 'nonsense': ")
+    assert done.stderr.startswith(f"askless: line {lines + 1} of the input, 'nonsense': ")
     assert repr(asked) in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def test_unused_lines_are_a_note(model):
-    done = spawn("ask", model, "--budget", 1, given="\n\nred\n")
+    lines = len(read_model(model).interview().question.parts)
+    done = spawn("ask", model, "--budget", 1, given="\n" * lines + "\nred\n")
     assert done.returncode == 0
     assert "at the end" in done.stdout
-    left = 3 - done.stdout.count("> ")
+    left = lines + 2 - done.stdout.count("> ")
     assert done.stderr.startswith(f"askless: note: {left} lines of the input were not used")
     assert done.stderr.endswith(" [unused_input]\n")
     done = spawn("ask", model, given="quit\n50\n")
@@ -346,7 +348,9 @@ def test_wording_units_and_ranges_are_those_of_the_model_s_file(model):
 def test_piped_until_the_budget_is_spent(model, regressor):
     done = spawn("ask", model, "--budget", 1, given="\n" * 20)
     assert "asked 1 feature" in done.stdout
-    done = spawn("ask", regressor, given="55\nquit\n")
+    first = read_model(regressor).interview().question.parts[0]
+    answer = {"number": "55", "boolean": "yes"}.get(first.kind, "1")
+    done = spawn("ask", regressor, given=f"{answer}\nquit\n")
     assert done.returncode == 0
     assert "●" in done.stdout
     assert "you ended it" in done.stdout
@@ -384,7 +388,11 @@ def test_a_fixed_order_shows_no_scores(run, tmp_path, monkeypatch):
 
 def test_a_free_question_is_called_free():
     lines = explain(
-        [Candidate("age", 3e11, 0.3, 0.0), Candidate("scan", 0.02, 0.4, 20.0), Candidate("x", 0.0, 0.0, 0.0)]
+        [
+            Candidate(name="age", score=3e11, information=0.3, price=0.0),
+            Candidate(name="scan", score=0.02, information=0.4, price=20.0),
+            Candidate(name="x", score=0.0, information=0.0, price=0.0),
+        ]
     ).splitlines()
     assert lines[0] == "age: free, so it comes first, information 0.3, cost 0"
     assert lines[1].strip() == "scan: score 0.02, information 0.4, cost 20"

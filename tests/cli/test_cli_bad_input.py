@@ -63,7 +63,6 @@ OPTIONS = {
     "no folder": (["-o", "nowhere/m.askless"], "file_not_found", {"option": "-o", "path": "nowhere/m.askless"}),
     "a folder": (["-o", "."], "wrong_file", {"option": "-o", "path": "."}),
     "a table": (["-o", "model.csv"], "wrong_file", {"option": "-o", "path": "model.csv"}),
-    "scratch": (["--scratch", "nowhere"], "file_not_found", {"option": "--scratch", "path": "nowhere"}),
     "method": (["--method", "gredy"], "unknown_name", {"nearest": "greedy"}),
     "setting": (["--set", "hidden=3", "--method", "greedy"], "wrong_type", {"option": "--set", "name": "hidden"}),
 }

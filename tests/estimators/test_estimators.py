@@ -260,19 +260,20 @@ def test_statistics_come_from_the_training_rows_alone(messy, quick):
         {"schedule": "annealed+expected"},
         {"polish": False},
         {"dropout": 0.0},
-        {"average": 0.0},
+        {"recipe": {"average": 0.0}},
+        {"recipe": {"dropout_by": "row", "repeats": True}},
     ],
 )
 def test_every_option_of_greedy(options, messy):
     X, y, score = messy
-    method = Greedy(hidden=(16, 16), epochs=4, pretrain_epochs=3, stages=2, **options)
+    method = Greedy(**{"hidden": (16, 16), "epochs": 4, "pretrain_epochs": 3, "recipe": {"stages": 2}} | options)
     assert DynamicClassifier(max_features=2, method=method).fit(X, y).score(X, y) > 0.5
     DynamicRegressor(max_features=2, method=method).fit(X, score)
 
 
 def test_staged_schedule_keeps_the_paper_s_stages(messy):
     X, y, _ = messy
-    method = Greedy(hidden=(8,), schedule="staged", stages=3, epochs=2, pretrain_epochs=1, polish=False)
+    method = Greedy(hidden=(8,), schedule="staged", epochs=2, pretrain_epochs=1, polish=False, recipe={"stages": 3})
     model = DynamicClassifier(max_features=2, method=method).fit(X, y)
     stages = [row["temperature"] for row in model.history_ if row["phase"] == "policy"]
     assert np.unique(np.round(stages, 4)).tolist() == [0.1, 0.3162, 1.0]

@@ -15,7 +15,7 @@ DEVIATIONS = {
 QUICK = Greedy(hidden=(32, 32), epochs=40, pretrain_epochs=20)
 
 
-@pytest.mark.filterwarnings("ignore:the table has:askless.exceptions.AsklessWarning")  # many checks fit 20 rows
+@pytest.mark.filterwarnings("ignore:training has:askless.exceptions.AsklessWarning")  # many checks fit 20 rows
 @parametrize_with_checks(
     [DynamicClassifier(method=QUICK), DynamicRegressor(method=QUICK)],
     expected_failed_checks=lambda estimator: DEVIATIONS,

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from askless.methods.greedy.learner import GreedyLearner
 from numpy.testing import assert_array_equal
 
 from askless import DynamicClassifier, load
 from askless.acquisition import PerFeature
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
 from askless.methods import Auto, find_method
+from askless.methods.greedy import GreedyLearner
 from askless.training import validation_loss
 from tests.coded import raises, warns
 from tests.methods.planted import Silent, planted

@@ -102,8 +102,8 @@ def add(commands: Commands) -> None:
         "help large dense networks only")  # fmt: skip
     add("--checkpoint", metavar="FILE", help="file for the progress, deleted at the end (default: the model's name "
         "with .part added)")  # fmt: skip
-    add("--max-rows", type=int, default=1_000_000, metavar="N", help="train on at most N random rows of a larger table "
-        "(default: %(default)s)")  # fmt: skip
+    add("--max-rows", type=int, default=1_000_000, metavar="N", help="train on at most N random rows of a larger "
+        "table (default: %(default)s)")  # fmt: skip
     parser.set_defaults(run=run)
 
 

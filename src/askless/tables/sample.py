@@ -16,13 +16,13 @@ def sample_rows(n: int, at_most: int | None, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(n, at_most, replace=False, shuffle=False))
 
 
-def from_dask(X: Any, y: Any, at_most: int | None, seed: int) -> tuple[Any, Any, int]:
+def from_dask(X: Any, y: Any, at_most: int | None, seed: int) -> tuple[Any, Any, int | None]:
     """A sample of a Dask frame and its labels in memory, and the number of rows of the whole frame.
 
-    What is no Dask frame is returned as it is.
+    What is no Dask frame is returned as it is, without a number.
     """
     if not hasattr(X, "map_partitions"):
-        return X, y, len(X)
+        return X, y, None
     sizes = X.map_partitions(len).compute().to_numpy()
     total = int(sizes.sum())
     rows = sample_rows(total, at_most, seed)
