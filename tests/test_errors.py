@@ -26,7 +26,7 @@ FORWARDING = {
     "cli/remarks.py",
     "experiments/toml_file.py",
     "methods/settings.py",
-    "metrics/scores.py",
+    "metrics.py",
     "remarks.py",
     "service/errors.py",
 }

@@ -13,10 +13,22 @@ from askless.acquisition.grid import Grid
 from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 from askless.hints import listed
-from askless.plotting.given import check_grid, check_trajectory, is_regression, whole_numbers
-from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT, axes, new_figure, number, percent, shorten
-
-__all__ = ["plot_order_map", "plot_reveal"]
+from askless.plotting.style import (
+    HEAT,
+    INK,
+    PALETTE,
+    QUIET,
+    TEXT,
+    axes,
+    check_grid,
+    check_trajectory,
+    is_regression,
+    new_figure,
+    number,
+    percent,
+    shorten,
+    whole_numbers,
+)
 
 HIDDEN = 0.86  # the grey of what is not revealed
 GHOST = 0.10  # how much of the hidden image shines through

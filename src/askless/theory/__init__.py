@@ -5,9 +5,20 @@ worth of any policy; a `GaussianProblem` does the same for regression. `estimate
 samples, for any predictor and sampler.
 """
 
-from askless.theory.discrete import DiscreteProblem
+from askless.theory.discrete import DiscreteProblem, Visits
 from askless.theory.gaussian import GaussianProblem, gaussian_chain, gaussian_suppressor
-from askless.theory.policies import GreedyPolicy, OptimalPolicy, SubsetPolicy
+from askless.theory.policies import (
+    ExactSampler,
+    GreedyPolicy,
+    MarginalSampler,
+    OptimalPolicy,
+    SampledPolicy,
+    Sampler,
+    SubsetPolicy,
+    divergence_from_mean,
+    estimate_worth,
+    variance_of_means,
+)
 from askless.theory.problems import (
     decision_tree,
     hidden_context,
@@ -16,17 +27,7 @@ from askless.theory.problems import (
     panels,
     twin_sensors,
 )
-from askless.theory.records import Partial
-from askless.theory.sampling import (
-    ExactSampler,
-    MarginalSampler,
-    SampledPolicy,
-    Sampler,
-    divergence_from_mean,
-    estimate_worth,
-    variance_of_means,
-)
-from askless.theory.tree import Visits
+from askless.theory.table import Partial
 
 __all__ = [
     "DiscreteProblem",

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from askless.datasets.base import Table
 
-__all__ = ["breast_cancer", "diabetes", "digits", "digits_patches", "wine"]
-
 
 def _breast_cancer() -> Table:
     from sklearn.datasets import load_breast_cancer

@@ -14,15 +14,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless.datasets.base import Dataset, Info, Recorded
-from askless.datasets.download import openml_table, store_arrays
-from askless.datasets.home import DatasetDamaged, absent, data_home, first_present, read_checked
-from askless.datasets.reading import unpacked_arrays
+from askless.datasets.files import (
+    DatasetDamaged,
+    absent,
+    data_home,
+    first_present,
+    openml_table,
+    read_checked,
+    store_arrays,
+    unpacked_arrays,
+)
 from askless.exceptions import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["miniboone"]
 
 COLUMNS = 50
 NAMES = [f"ParticleID_{i}" for i in range(COLUMNS)]

@@ -14,13 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless.datasets.base import Dataset, Info, Recorded
-from askless.datasets.home import DatasetDamaged, absent, first_present, read_checked
-from askless.datasets.reading import unpacked
+from askless.datasets.files import DatasetDamaged, absent, first_present, read_checked, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["nhanes"]
 
 FILE = "nhanes/nhanes_diabetes.csv.gz"
 REBUILT = "nhanes/nhanes.csv.gz"  # the same columns, built by the user; it may have other rows

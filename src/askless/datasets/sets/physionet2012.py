@@ -12,16 +12,22 @@ import tarfile
 from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded
-from askless.datasets.download import fetched, store
-from askless.datasets.home import DatasetDamaged, absent, data_home, first_present, read_checked
-from askless.datasets.reading import BROKEN, unpacked
+from askless.datasets.files import (
+    BROKEN,
+    DatasetDamaged,
+    absent,
+    data_home,
+    fetched,
+    first_present,
+    read_checked,
+    store,
+    unpacked,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askless.datasets.base import Table
-
-__all__ = ["physionet2012"]
 
 ROWS, DEATHS = 12_000, 1_707
 FILE = "physionet2012/physionet2012_first.csv.gz"

@@ -7,16 +7,12 @@ import io
 from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded
-from askless.datasets.download import openml_table, store
-from askless.datasets.home import absent, data_home, first_present, read_checked
-from askless.datasets.reading import number_table
+from askless.datasets.files import absent, data_home, first_present, number_table, openml_table, read_checked, store
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askless.datasets.base import Table
-
-__all__ = ["spam"]
 
 ROWS, COLUMNS = 4601, 57
 WORDS = (
