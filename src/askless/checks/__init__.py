@@ -9,7 +9,9 @@ all and raise `CheckFailed` at the first that fails; `policy_checks()` and its l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
+
+import pandas as pd
 
 from askless.acquisition import Cases, Policy, Predictor, Schema, Task
 from askless.checks.examples import example_cases, example_table, rows_for
@@ -18,9 +20,6 @@ from askless.checks.policies import PASSED, POLICY_CHECKS, PREDICTOR_CHECKS, Che
 from askless.exceptions import TruthError
 from askless.fitted import FittedModel
 from askless.methods import Method, find_method
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "Check",

@@ -10,9 +10,10 @@ import random
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 
 from askless import models
@@ -24,9 +25,6 @@ from askless.estimators import DynamicClassifier, DynamicRegressor
 from askless.fitted import FittedModel
 from askless.methods import Method
 from askless.persistence import read_model, write_model
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 INTERVIEWS = 4  # rows that are interviewed
 ROUNDING = 1e-6  # of numbers about 1: a library may add up one network's products otherwise than those of two at once

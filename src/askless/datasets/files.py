@@ -96,6 +96,13 @@ def read_checked(path: Path, sha256: str) -> bytes:
     return content
 
 
+def checked_csv(path: Path, sha256: str) -> pd.DataFrame:
+    """The table in a gzipped CSV file, checked by the SHA-256 of the file."""
+    import pandas as pd
+
+    return pd.read_csv(io.BytesIO(gzip.decompress(read_checked(path, sha256))))
+
+
 class DownloadFailed(AsklessError):
     """The server did not respond, or its response is incomplete."""
 

@@ -32,10 +32,7 @@ from askless.exceptions import AsklessWarning
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 PADDED = re.compile(r"[-+]?0\d")  # how a text begins that may be a code
 MONTH = re.compile(r"(19|20)\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](19|20)\d\d")
-UNIT = (
-    "a number with a unit",
-    "write the number alone, or make the column categorical if it holds categories",
-)
+UNIT = ("a number with a unit", "write the number alone, or make the column categorical if it holds categories")
 WITH_SEPARATORS = (
     THOUSANDS,
     "a number with thousands separators",

@@ -322,12 +322,7 @@ class Standardised:
 
     def to_json(self) -> dict[str, Any]:
         """All that `from_json` needs."""
-        return {
-            "channel": self.channel.name,
-            "mean": self.mean,
-            "sd": self.sd,
-            "learned": self.channel.to_json(),
-        }
+        return {"channel": self.channel.name, "mean": self.mean, "sd": self.sd, "learned": self.channel.to_json()}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:

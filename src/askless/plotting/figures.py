@@ -287,8 +287,6 @@ def _as_frame(
     name: str, item: pd.DataFrame | Trajectory, y: np.ndarray | None, metric: str | Metric | None
 ) -> pd.DataFrame:
     """The scores of a trajectory; a frame as it is."""
-    import pandas as pd
-
     if isinstance(item, pd.DataFrame):
         return item
     if not isinstance(item, Trajectory):

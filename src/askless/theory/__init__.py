@@ -19,14 +19,7 @@ from askless.theory.policies import (
     estimate_worth,
     variance_of_means,
 )
-from askless.theory.problems import (
-    decision_tree,
-    hidden_context,
-    noisy_tests,
-    noisy_xor,
-    panels,
-    twin_sensors,
-)
+from askless.theory.problems import decision_tree, hidden_context, noisy_tests, noisy_xor, panels, twin_sensors
 from askless.theory.table import Partial
 
 __all__ = [

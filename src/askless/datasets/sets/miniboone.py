@@ -6,8 +6,6 @@ removed. They are not comparable, so `subset` can ask for one, and what was load
 
 from __future__ import annotations
 
-import gzip
-import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,10 +15,10 @@ from askless.datasets.base import Dataset, Info, Recorded
 from askless.datasets.files import (
     DatasetDamaged,
     absent,
+    checked_csv,
     data_home,
     first_present,
     openml_table,
-    read_checked,
     store_arrays,
     unpacked_arrays,
 )
@@ -75,9 +73,7 @@ def _read(subset: bool | None = None) -> Dataset:
         _check(values, signal, complete)
         return _dataset(values, signal, INFO)
     if part is not None:
-        import pandas as pd
-
-        table = pd.read_csv(io.BytesIO(gzip.decompress(read_checked(part, SUBSET_SHA256))))
+        table = checked_csv(part, SUBSET_SHA256)
         return _dataset(table[NAMES].to_numpy(), table["signal"].to_numpy(), SUBSET_INFO)
     if subset:
         raise absent("miniboone", "The subset has no public source; put its file", SUBSET)

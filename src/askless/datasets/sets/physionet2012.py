@@ -16,10 +16,10 @@ from askless.datasets.files import (
     BROKEN,
     DatasetDamaged,
     absent,
+    checked_csv,
     data_home,
     fetched,
     first_present,
-    read_checked,
     store,
     unpacked,
 )
@@ -53,7 +53,7 @@ def _read() -> Table:
 
     packed, built = first_present(FILE), first_present(BUILT)
     if packed is not None:
-        table = pd.read_csv(io.BytesIO(gzip.decompress(read_checked(packed, FILE_SHA256))))
+        table = checked_csv(packed, FILE_SHA256)
     elif built is not None:
         table = _checked(pd.read_csv(io.BytesIO(unpacked(built.read_bytes(), built))), built)
     else:

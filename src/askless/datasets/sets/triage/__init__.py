@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
     from askless.datasets.base import Table
 
-GROUPS = {
-    "blood pressure": ("systolic", "diastolic"),
-    "blood panel": ("white cells", "haemoglobin", "creatinine"),
-}
+GROUPS = {"blood pressure": ("systolic", "diastolic"), "blood panel": ("white cells", "haemoglobin", "creatinine")}
 COSTS = {  # minutes until the answer is there
     "age": 1.0,
     "sex": 1.0,

@@ -113,11 +113,7 @@ FACE_ARM_SPEECH = Category(
     "face, arm or speech sign",
     (False, True),
     usual=_chance(0.01),
-    given={
-        "sepsis": _chance(0.02, 0.04),
-        "migraine": _chance(0.06),
-        "stroke": _chance(0.82, 0.90),
-    },
+    given={"sepsis": _chance(0.02, 0.04), "migraine": _chance(0.06), "stroke": _chance(0.82, 0.90)},
 )
 
 ABDOMEN = Category(
@@ -358,11 +354,7 @@ HAEMOGLOBIN = Number(
     step=1,
     usual=(138, 136),
     spread=13,
-    given={
-        "heart failure": (130, 128),
-        "sepsis": (132, 128),
-        "internal bleeding": (128, 106),
-    },
+    given={"heart failure": (130, 128), "sepsis": (132, 128), "internal bleeding": (128, 106)},
     by_age=(2, 0, -8),
 )
 
