@@ -52,8 +52,6 @@ class Metric(Protocol):
 
 
 def _metric(task: str, label: str, *, greater_is_better: bool) -> Callable[[Weighted], Metric]:
-    """Make a metric of its weighted formula."""
-
     def decorate(weighted: Weighted) -> Metric:
         @wraps(weighted, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
         def score(y: ArrayLike, predictions: ArrayLike) -> float:

@@ -253,7 +253,6 @@ def _arrow() -> Any:
 
 
 def _encoded(column: Any) -> Any:
-    """A column as categories."""
     return column if _arrow().types.is_dictionary(column.type) else column.dictionary_encode()
 
 

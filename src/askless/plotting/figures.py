@@ -204,7 +204,6 @@ def _steps(asked: list[str], values: Mapping[str, Any] | pd.Series) -> list[str]
 
 
 def _text(value: Any) -> str:
-    """An answer in a few characters."""
     if isinstance(value, Mapping):
         return ", ".join(_text(part) for part in value.values())
     if np.ndim(value) == 0 and pd.isna(value):

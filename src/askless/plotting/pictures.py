@@ -232,12 +232,10 @@ def _blank(ax: Axes) -> None:
 
 
 def _write(ax: Axes, text: str) -> None:
-    """One line of text below an image."""
     ax.text(0.5, 0.9, text, ha="center", va="top", fontsize=TEXT, color=INK, parse_math=False)
 
 
 def _bars(ax: Axes, chances: np.ndarray, names: list[str], right: int | None) -> None:
-    """The likeliest classes as bars with their names."""
     _blank(ax)
     top = np.argsort(-chances, kind="stable")[:BARS]
     colours = [PALETTE[0] if right is None or c == right else QUIET for c in top]

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def _exact(make: Callable[[], DiscreteProblem | GaussianProblem]) -> Generated:
-    """The generator of the problem that `make` describes."""
     problem = make()
     parts = {feature.name: tuple(part.name for part in feature.parts) for feature in problem.schema.features}
     columns = [name for names in parts.values() for name in names]
