@@ -15,8 +15,8 @@ def _no_network(monkeypatch):
     def refused(*what):
         raise ConnectionError("tests do not use the network")
 
-    monkeypatch.setattr("askless.datasets.download.open_url", refused)
-    monkeypatch.setattr("askless.datasets.download.open_openml", refused)
+    monkeypatch.setattr("askless.datasets.files.open_url", refused)
+    monkeypatch.setattr("askless.datasets.files.open_openml", refused)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ FORWARDING = {
     "cli/fit.py",
     "experiments/toml_file.py",
     "methods/settings.py",
-    "metrics/scores.py",
+    "metrics.py",
     "remarks.py",
     "service/errors.py",
 }

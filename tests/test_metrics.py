@@ -15,7 +15,6 @@ from askless import metrics
 from askless.acquisition import Trajectory
 from askless.exceptions import ParameterError, TableError
 from askless.metrics import accuracy, auroc, brier, curve, log_loss, mae, metric, r2, rmse
-from askless.metrics import curves as curves_module
 from tests.coded import raises
 
 NAMES = ["accuracy", "auroc", "brier", "log_loss", "mae", "r2", "rmse"]
@@ -289,7 +288,7 @@ class TestCurve:
     def test_the_interval_is_that_of_resampled_cases(self, name):
         frame = curve(self.trajectory, self.y, name, interval=0.8, n_boot=60, random_state=7)
         assert list(frame.columns) == ["budget", "score", "low", "high"]
-        (weights,) = curves_module._resamples(150, 60, np.random.default_rng(7))
+        (weights,) = metrics._resamples(150, 60, np.random.default_rng(7))
         assert (weights.sum(axis=1) == 150).all()
         rows = [np.repeat(np.arange(150), w.astype(int)) for w in weights]
         for k in range(5):
@@ -313,8 +312,8 @@ class TestCurve:
         assert not first["low"].equals(other["low"])
 
     def test_blocks_of_resamples_change_nothing_but_memory(self, monkeypatch):
-        monkeypatch.setattr(curves_module, "BLOCK", 150 * 7)
-        blocks = list(curves_module._resamples(150, 20, np.random.default_rng(0)))
+        monkeypatch.setattr(metrics, "BLOCK", 150 * 7)
+        blocks = list(metrics._resamples(150, 20, np.random.default_rng(0)))
         assert [len(b) for b in blocks] == [7, 7, 6]
         frame = curve(self.trajectory, self.y, "auroc", interval=0.95, n_boot=20)
         assert (frame["low"] <= frame["high"]).all()
@@ -328,7 +327,7 @@ class TestCurve:
         rare, same = np.r_[1, np.zeros(400, dtype=int)], trajectory_of(np.full((401, 1, 2), 0.5))
         outcomes = set()
         for seed in range(8):
-            drawn = next(curves_module._resamples(401, 1, np.random.default_rng(seed)))[0, 0] > 0
+            drawn = next(metrics._resamples(401, 1, np.random.default_rng(seed)))[0, 0] > 0
             frame = curve(same, rare, "auroc", interval=0.9, n_boot=1, random_state=seed)
             assert frame["low"].isna()[0] == (not drawn)
             outcomes.add(bool(drawn))

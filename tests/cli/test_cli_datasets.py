@@ -7,7 +7,7 @@ import pandas as pd
 
 from askless.cli.tables import open_table
 from askless.datasets import list_datasets, load_dataset
-from askless.datasets.reading import values_sha256
+from askless.datasets.files import values_sha256
 from askless.encoding import TableEncoder
 
 
@@ -60,7 +60,7 @@ def test_get_downloads_what_is_absent(run, monkeypatch, tmp_path):
     values = np.array([[63, 1, 1, 145, 233, 1, 2, 150, 0, 2.3, 3, 0, 6, 0]] * 2)
     monkeypatch.setattr(module, "ROWS", 2)
     monkeypatch.setattr(module, "VALUES_SHA256", values_sha256(values))
-    monkeypatch.setattr("askless.datasets.download.open_url", open_url)
+    monkeypatch.setattr("askless.datasets.files.open_url", open_url)
     monkeypatch.setenv("ASKLESS_DATA", str(home))
     monkeypatch.chdir(tmp_path)
     assert "heart" in run("datasets", "get", "heart", "--no-download").complaint

@@ -116,7 +116,7 @@ def test_another_experiment_s_folder(file, quick_worker, run, tmp_path):
 def test_a_data_set_that_is_not_there_is_known_before_anything_runs(file, run, tmp_path, monkeypatch):
     monkeypatch.setenv("ASKLESS_DATA", str(tmp_path / "empty"))
     file.write_text(EXPERIMENT.replace('"wine"', '"spam"'))
-    monkeypatch.setattr("askless.datasets.download.openml_table", _no_network, raising=False)
+    monkeypatch.setattr("askless.datasets.files.openml_table", _no_network, raising=False)
     assert "spam" in run("experiment", "run", file).complaint
     assert not list((tmp_path / "runs" / "small" / "results").iterdir())
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import askless.datasets.download as download
+import askless.datasets.files as download
 from askless.datasets import DatasetDamaged, DatasetNotFound, describe, load_dataset
 from tests.coded import raises
 from tests.datasets.real_files import needs, sets_module

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from askless.datasets import DatasetDamaged, DatasetNotFound, data_home
-from askless.datasets.home import read_checked
+from askless.datasets.files import read_checked
 from askless.exceptions import AsklessError
 from tests.coded import raises
 

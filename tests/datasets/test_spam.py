@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from askless.datasets import DatasetDamaged, DatasetNotFound, data_home, describe, load_dataset
-from askless.datasets.reading import values_sha256
+from askless.datasets.files import values_sha256
 from askless.datasets.sets.spam import FILE, FILE_SHA256, NAMES, UCI_FILE, VALUES_SHA256
 from tests.coded import raises
 

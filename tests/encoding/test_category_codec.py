@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from askless.encoding import CellError, CellTypeError, TableEncoder
-from askless.encoding.category import MAX_CHOICES
-from askless.encoding.choices import Choices
+from askless.encoding.category import MAX_CHOICES, Choices
 from askless.exceptions import AsklessWarning, UnseenWarning
 from tests.coded import raises, warns
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from askless.encoding.channels import MAX_KNOTS, Linear, Rank, SignedLog, halved
-from askless.encoding.number import NumberCodec
+from askless.encoding.number import MAX_KNOTS, Linear, NumberCodec, Rank, SignedLog, halved
 from askless.encoding.table import Column
 from askless.exceptions import UnseenWarning
 from tests.coded import warns

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askless.encoding.boolean import BooleanCodec
 from askless.encoding.category import CategoryCodec
-from askless.encoding.channels import Linear, Rank, SignedLog, half_of, halved
-from askless.encoding.errors import BadCell
-from askless.encoding.number import NumberCodec
+from askless.encoding.cells import BadCell
+from askless.encoding.codec import BooleanCodec
+from askless.encoding.number import Linear, NumberCodec, Rank, SignedLog, half_of, halved
 from askless.encoding.table import Column
 from askless.exceptions import AsklessWarning
 from tests.coded import warns

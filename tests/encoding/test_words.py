@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from askless.encoding import TableEncoder
-from askless.encoding.words import FALSE_WORDS, TRUE_WORDS, UNKNOWN_WORDS, is_unknown, read_boolean
+from askless.encoding.cells import FALSE_WORDS, TRUE_WORDS, UNKNOWN_WORDS, is_unknown, read_boolean
 
 
 @pytest.mark.parametrize("change", [str, str.upper, str.title, " {} ".format])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from askless.acquisition import Cases, Grid, Part, Schema, State, Task
 from askless.fitted import FittedModel
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GROUPS = {"pressure": ["upper", "lower"]}  # of `example_table`
 IMAGE = (4, 4)  # pixels of those of `example_images`
@@ -62,8 +60,6 @@ def example_table(task: Task, n: int = 120, seed: int = 0) -> tuple[pd.DataFrame
     >>> list(table.columns), labels.shape
     (['age', 'upper', 'lower', 'colour', 'smoker', 'dose'], (120,))
     """
-    import pandas as pd
-
     rng = np.random.default_rng(seed)
     age, upper, lower = rng.uniform(20, 80, n), rng.normal(130, 15, n), rng.normal(80, 10, n)
     colour, smoker, dose = rng.choice(["blue", "green", "red"], n), rng.random(n) < 0.4, rng.choice([1.0, 5.0], n)
@@ -84,8 +80,6 @@ def example_images(task: Task, n: int = 120, seed: int = 0) -> tuple[pd.DataFram
     >>> table.shape, table.columns[5]
     ((120, 16), 'row 1, column 1')
     """
-    import pandas as pd
-
     rng = np.random.default_rng(seed)
     grid = Grid(*IMAGE, channels=1, patch_size=1)
     pixels = rng.random((n, grid.n_patches))
@@ -96,8 +90,6 @@ def example_images(task: Task, n: int = 120, seed: int = 0) -> tuple[pd.DataFram
 
 def rows_for(model: FittedModel, n: int = 24, seed: int = 0) -> pd.DataFrame:
     """Random rows that a fitted model can read: numbers from their ranges, choices, some values missing."""
-    import pandas as pd
-
     rng = np.random.default_rng(seed)
     parts = [part for feature in model.schema.features for part in feature.parts]
     columns = {}

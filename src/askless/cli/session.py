@@ -158,9 +158,8 @@ def parse_value(part: Part, text: str, missing: Collection[str] = ()) -> Any:
     `missing` are the model's own words for unknown. Text that is no number or boolean is returned as it is, for the
     encoder to refuse.
     """
-    from askless.encoding.cells import is_missing, typed
-    from askless.encoding.choices import Choices
-    from askless.encoding.words import is_unknown, read_boolean
+    from askless.encoding.category import Choices
+    from askless.encoding.cells import is_missing, is_unknown, read_boolean, typed
     from askless.hints import listed
 
     text = text.strip()

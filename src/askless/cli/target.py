@@ -67,7 +67,7 @@ def as_spelled(values: pd.Series, path: str, rows: np.ndarray) -> pd.Series:
     """
     import pandas as pd
 
-    from askless.encoding.errors import BadCell
+    from askless.encoding.cells import BadCell
     from askless.encoding.kinds import kind_of
     from askless.encoding.table import Column
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from askless.cli.console import count
 from askless.cli.errors import note
-from askless.encoding.category import MAX_CHOICES
+from askless.encoding.category import MAX_CHOICES, Choices
 from askless.encoding.cells import is_missing, shown
-from askless.encoding.choices import Choices
 
 if TYPE_CHECKING:
     import pandas as pd

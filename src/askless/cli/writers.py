@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from askless.cli.tables import is_parquet
 from askless.files import atomic_file
-from askless.tables.parquet import parquet
+from askless.tables import parquet
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from askless.encoding.cells import CellError, CellTypeError
 from askless.encoding.encoder import TableEncoder
-from askless.encoding.errors import CellError, CellTypeError
 from askless.encoding.images import ImageEncoder
 from askless.encoding.table import Column, Columns, read_table
 

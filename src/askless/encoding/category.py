@@ -1,4 +1,4 @@
-"""Categories: one column for each choice."""
+"""Categories: one column for each choice, and which choice a word means."""
 
 from __future__ import annotations
 
@@ -10,22 +10,68 @@ from typing import Any, Self
 import numpy as np
 
 from askless.acquisition.schema import Part
-from askless.encoding.cells import PLAIN, distinct, family, is_missing, key, parsed, plain, read_cells, shown
-from askless.encoding.choices import Choice, Choices
+from askless.encoding.cells import (
+    PLAIN,
+    BadCell,
+    composed,
+    distinct,
+    family,
+    is_missing,
+    is_unknown,
+    key,
+    parsed,
+    plain,
+    read_cells,
+    shown,
+)
 from askless.encoding.codec import Encoded, PartCodec
-from askless.encoding.errors import BadCell
 from askless.encoding.table import Column
-from askless.encoding.words import is_unknown
 from askless.exceptions import AsklessWarning, UnseenWarning
 from askless.hints import did_you_mean, listed, nearest
-
-__all__ = ["MAX_CHOICES", "CategoryCodec", "spelled_alike", "warn_of_spellings"]
 
 MAX_CHOICES = 100
 STRANGE = -1.0
 ENOUGH = 10  # values, none of which training has seen, are worth a word
 NEARLY_ALL = 0.9  # of the rows: so many different values are names of the rows
 MOST_SPELLINGS = 3  # that a warning names
+
+Choice = str | int | float | bool
+
+
+class Choices:
+    """Finds choices: by their text, or else, where only one is meant, whatever the capitals.
+
+    Where training has told two spellings apart, a third one means neither.
+
+    >>> choices = Choices(["fever", "Cough", "cough", "mäßig"])
+    >>> [choices.find(word) for word in ("fever", " Fever ", "MÄSSIG", "cough", "COUGH", "pain")]
+    [0, 0, 3, 2, None, None]
+    """
+
+    def __init__(self, choices: Iterable[Choice]) -> None:
+        self.all = tuple(choices)
+        self._exact = {key(choice): i for i, choice in enumerate(self.all)}
+        self._alike: dict[str, int | None] = {}
+        for i, choice in enumerate(self.all):
+            word = _small(choice)
+            self._alike[word] = None if word in self._alike else i
+
+    def exact(self, cell: Any) -> int | None:
+        """The position of the choice with the text of a cell, spaces at its ends aside."""
+        return self._exact.get(key(cell))
+
+    def alike(self, cell: Any) -> int | None:
+        """The position of the only choice that differs from a text in capitals alone."""
+        return self._alike.get(_small(cell)) if isinstance(cell, str) else None
+
+    def find(self, cell: Any) -> int | None:
+        """The position of the choice that a cell means, or None."""
+        place = self.exact(cell)
+        return self.alike(cell) if place is None else place
+
+
+def _small(cell: Any) -> str:
+    return composed(key(cell).casefold())
 
 
 class CategoryCodec(PartCodec):

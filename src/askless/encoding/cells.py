@@ -1,7 +1,8 @@
-"""Single values of a table or an interview: missing or not, number or text, and reading a whole column of them.
+"""Single values of a table or an interview: words for missing, yes and no; number or text; what is wrong with one.
 
-The functions that read one cell raise `BadCell`; `read_cells` calls them once for each distinct cell of a column, so
-that a million rows of three categories cost three calls, and finds the first row of the cell that failed.
+One vocabulary serves tables, interviews, the terminal and the service. The functions that read one cell raise
+`BadCell`; `read_cells` calls them once for each distinct cell of a column, so that a million rows of three categories
+cost three calls, and finds the first row of the cell that failed.
 """
 
 from __future__ import annotations
@@ -9,42 +10,26 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from askless.encoding.errors import BadCell, CellTypeError
-from askless.encoding.words import MISSING_TEXT, UNKNOWN_WORDS
+from askless.exceptions import InterviewError, TableError
 
-__all__ = [
-    "DATES",
-    "DECIMAL_COMMA",
-    "MISSING_TEXT",
-    "PLAIN",
-    "POINTS",
-    "SAID_FOR_MISSING",
-    "THOUSANDS",
-    "WITH_LETTERS",
-    "WITH_UNIT",
-    "Distinct",
-    "as_numbers",
-    "composed",
-    "distinct",
-    "family",
-    "is_missing",
-    "key",
-    "number",
-    "parsed",
-    "plain",
-    "points_for_thousands",
-    "read_cells",
-    "refusal",
-    "shown",
-    "typed",
-]
+# In any capitals, without spaces at their ends.
+TRUE_WORDS = frozenset({"true", "t", "yes", "y", "on", "1"})
+FALSE_WORDS = frozenset({"false", "f", "no", "n", "off", "0"})
+# What people say in an interview. In a table these words are ordinary categories.
+UNKNOWN_WORDS = frozenset({"unknown", "don't know", "don’t know", "dont know", "-"})
+# What stands for a missing value in a table. Capitals matter, because "Na" is sodium; "None" may well be a category.
+# Programs in C write "-nan" and "-nan(ind)".
+MISSING_TEXT = frozenset(
+    {"", "?", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null"}
+    | {"NaN", "nan", "NAN", "-nan", "-NaN", "-nan(ind)"}
+)
 
 DECIMAL_COMMA = re.compile(r"([-+]?\d+),(\d+)")
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}([.,' \u00a0\u202f])\d{3}(\1\d{3})*([.,]\d+)?")
@@ -57,12 +42,93 @@ ENOUGH = 2  # different numbers of a kind, to tell how a column is written,
 MANY = 10  # and with points, where none of them ends in a zero
 
 DATE_ADVICE = "dates, times and durations are not supported; convert them to numbers, such as an age in days"
-SAID_FOR_MISSING = UNKNOWN_WORDS
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 PLAIN = frozenset({str, int, float, bool})  # types of cells that need no second look
 _WHOLE = re.compile(r"(-?\d+)\.0")
 _SHOWN = 60
+
+
+class CellError(TableError):
+    """A value of a table cannot be read.
+
+    The code is `bad_cell`. The fields are `column`, `row`, `value` and `words`.
+    """
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Text in a column of numbers, which may stand for missing values."""
+        return tuple(self.fields["words"])
+
+
+class CellTypeError(CellError, TypeError):
+    """A cell holds something that is neither text nor a number, such as a list or a dictionary."""
+
+
+class BadCell(Exception):
+    """One value cannot be read.
+
+    The function that reads a value knows only the value. Its callers add the row and the column, and the encoder
+    turns the exception into a `CellError` for a table or an `InterviewError` for an answer.
+    """
+
+    def __init__(
+        self, problem: str, value: Any, *, row: int = 0, error: type[CellError] = CellError, words: Sequence[str] = ()
+    ) -> None:
+        super().__init__(problem)
+        self.problem, self.error, self.words = problem, error, tuple(words)
+        self.value = value.item() if isinstance(value, np.generic) else value
+        self.row, self.column = row, ""
+
+    def in_table(self, row_numbers: Sequence[int] | None = None) -> CellError:
+        """The error for a table; `row_numbers` are the rows' places in a larger one."""
+        row = int(self.row if row_numbers is None else row_numbers[self.row])
+        return self.error(
+            "bad_cell",
+            f"column {self.column!r}, row {row} (0-based): {self.problem}",
+            column=self.column,
+            row=row,
+            value=self.value,
+            words=self.words,
+        )
+
+    def in_answer(self, feature: str, accepts: str) -> InterviewError:
+        """The error for an answer; `accepts` says what the feature accepts."""
+        part = "" if self.column == feature else f", part {self.column!r}"
+        return InterviewError(
+            "bad_answer",
+            f"answer to {feature!r}{part}: {self.problem}; expected {accepts}",
+            feature=feature,
+            column=self.column,
+            value=self.value,
+            expected=accepts,
+        )
+
+
+def read_boolean(text: str) -> bool | None:
+    """True for yes, False for no, None for any other text.
+
+    >>> [read_boolean(text) for text in ("Yes", " off ", "T", "0", "1.0", "maybe", "")]
+    [True, False, True, False, True, None, None]
+    """
+    word = text.strip().casefold()
+    if word in TRUE_WORDS:
+        return True
+    if word in FALSE_WORDS:
+        return False
+    return {"1.0": True, "0.0": False}.get(word)  # as pandas writes booleans beside missing values
+
+
+def is_unknown(text: str) -> bool:
+    """Whether a person who types this text means that the value is unknown.
+
+    A caller with a list of choices looks there first: "unknown" may be one of them.
+
+    >>> [is_unknown(text) for text in ("Unknown", "don't know", "-", "", "NA", "none", "Na")]
+    [True, True, True, True, True, False, False]
+    """
+    word = text.strip()
+    return word in MISSING_TEXT or word.casefold() in UNKNOWN_WORDS
 
 
 def shown(cell: Any) -> str:

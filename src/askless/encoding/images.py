@@ -17,8 +17,6 @@ from askless.acquisition.state import Cases
 from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
 from askless.hints import listed
 
-__all__ = ["ImageEncoder"]
-
 BRIGHTEST = 255  # of images of whole numbers
 MOST_PIXELS = 1 << 22  # values of an image: a file may ask for any number
 BACKGROUND = 0.2  # share of the values that makes the darkest or the brightest value a background

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from askless.encoding.boolean import BooleanCodec
 from askless.encoding.category import CategoryCodec
 from askless.encoding.cells import (
     DATE_ADVICE,
@@ -17,6 +16,7 @@ from askless.encoding.cells import (
     THOUSANDS,
     WITH_LETTERS,
     WITH_UNIT,
+    BadCell,
     distinct,
     family,
     is_missing,
@@ -24,21 +24,15 @@ from askless.encoding.cells import (
     points_for_thousands,
     shown,
 )
-from askless.encoding.codec import PartCodec
-from askless.encoding.errors import BadCell
+from askless.encoding.codec import BooleanCodec, PartCodec
 from askless.encoding.number import NumberCodec
 from askless.encoding.table import Column
 from askless.exceptions import AsklessWarning
 
-__all__ = ["CODECS", "codec_from_json", "codec_to_json", "fit_codec", "kind_of"]
-
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 PADDED = re.compile(r"[-+]?0\d")  # how a text begins that may be a code
 MONTH = re.compile(r"(19|20)\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](19|20)\d\d")
-UNIT = (
-    "a number with a unit",
-    "write the number alone, or make the column categorical if it holds categories",
-)
+UNIT = ("a number with a unit", "write the number alone, or make the column categorical if it holds categories")
 WITH_SEPARATORS = (
     THOUSANDS,
     "a number with thousands separators",

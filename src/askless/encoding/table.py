@@ -13,8 +13,6 @@ from askless.encoding.cells import DATE_ADVICE, is_missing, plain
 from askless.exceptions import TableError
 from askless.hints import listed
 
-__all__ = ["Column", "Columns", "read_table"]
-
 
 @dataclass(frozen=True)
 class Column:

@@ -7,9 +7,7 @@ With `pyplot=False` it belongs to the caller alone: for threads and servers, whe
 figures. No setting of matplotlib is changed on the way.
 """
 
-from askless.plotting.curves import plot_curve
-from askless.plotting.frequency import plot_selection_frequency
-from askless.plotting.paths import plot_path
+from askless.plotting.figures import plot_curve, plot_path, plot_selection_frequency
 from askless.plotting.pictures import plot_order_map, plot_reveal
 
 __all__ = ["plot_curve", "plot_order_map", "plot_path", "plot_reveal", "plot_selection_frequency"]

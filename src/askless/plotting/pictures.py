@@ -13,10 +13,22 @@ from askless.acquisition.grid import Grid
 from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 from askless.hints import listed
-from askless.plotting.given import check_grid, check_trajectory, is_regression, whole_numbers
-from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT, axes, new_figure, number, percent, shorten
-
-__all__ = ["plot_order_map", "plot_reveal"]
+from askless.plotting.style import (
+    HEAT,
+    INK,
+    PALETTE,
+    QUIET,
+    TEXT,
+    axes,
+    check_grid,
+    check_trajectory,
+    is_regression,
+    new_figure,
+    number,
+    percent,
+    shorten,
+    whole_numbers,
+)
 
 HIDDEN = 0.86  # the grey of what is not revealed
 GHOST = 0.10  # how much of the hidden image shines through
@@ -220,12 +232,10 @@ def _blank(ax: Axes) -> None:
 
 
 def _write(ax: Axes, text: str) -> None:
-    """One line of text below an image."""
     ax.text(0.5, 0.9, text, ha="center", va="top", fontsize=TEXT, color=INK, parse_math=False)
 
 
 def _bars(ax: Axes, chances: np.ndarray, names: list[str], right: int | None) -> None:
-    """The likeliest classes as bars with their names."""
     _blank(ax)
     top = np.argsort(-chances, kind="stable")[:BARS]
     colours = [PALETTE[0] if right is None or c == right else QUIET for c in top]

@@ -11,8 +11,7 @@ import numpy as np
 
 from askless.acquisition import Schema, Trajectory
 from askless.datasets import Dataset
-from askless.metrics import Metric
-from askless.metrics.scores import checked
+from askless.metrics import Metric, checked
 
 if TYPE_CHECKING:
     import pandas as pd

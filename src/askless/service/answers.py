@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from askless.encoding.cells import typed
-from askless.encoding.words import read_boolean
+from askless.encoding.cells import read_boolean, typed
 from askless.hints import did_you_mean, listed, nearest
 from askless.service.descriptions import limits_text, within
 from askless.service.errors import Problem, invalid

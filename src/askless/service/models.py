@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from askless.acquisition.schema import Feature, Part
-from askless.encoding.choices import Choices
+from askless.encoding.category import Choices
 from askless.exceptions import AsklessError, ParameterError
 from askless.fitted import FittedModel
 from askless.hints import nearest

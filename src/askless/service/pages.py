@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askless.acquisition.interview import last_said
-from askless.encoding.words import is_unknown
+from askless.encoding.cells import is_unknown
 from askless.service.answers import accepts, value_of_text
 from askless.service.asking import Terms
 from askless.service.bodies import body_of

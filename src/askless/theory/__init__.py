@@ -5,28 +5,22 @@ worth of any policy; a `GaussianProblem` does the same for regression. `estimate
 samples, for any predictor and sampler.
 """
 
-from askless.theory.discrete import DiscreteProblem
+from askless.theory.discrete import DiscreteProblem, Visits
 from askless.theory.gaussian import GaussianProblem, gaussian_chain, gaussian_suppressor
-from askless.theory.policies import GreedyPolicy, OptimalPolicy, SubsetPolicy
-from askless.theory.problems import (
-    decision_tree,
-    hidden_context,
-    noisy_tests,
-    noisy_xor,
-    panels,
-    twin_sensors,
-)
-from askless.theory.records import Partial
-from askless.theory.sampling import (
+from askless.theory.policies import (
     ExactSampler,
+    GreedyPolicy,
     MarginalSampler,
+    OptimalPolicy,
     SampledPolicy,
     Sampler,
+    SubsetPolicy,
     divergence_from_mean,
     estimate_worth,
     variance_of_means,
 )
-from askless.theory.tree import Visits
+from askless.theory.problems import decision_tree, hidden_context, noisy_tests, noisy_xor, panels, twin_sensors
+from askless.theory.table import Partial
 
 __all__ = [
     "DiscreteProblem",

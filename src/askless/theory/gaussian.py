@@ -11,9 +11,7 @@ import numpy as np
 from askless.acquisition import Cases, Predictor, Schema, State
 from askless.exceptions import ParameterError
 from askless.theory.policies import DECIMALS, GreedyPolicy, SubsetPolicy
-from askless.theory.records import Bools, Floats, Ints, schema_of
-
-__all__ = ["GaussianProblem", "gaussian_chain", "gaussian_suppressor"]
+from askless.theory.table import Bools, Floats, Ints, schema_of
 
 MAX_FEATURES = 12  # all 2^12 subsets are kept
 

@@ -1,21 +1,197 @@
-"""Exact policies: what to ask when the distribution is known."""
+"""Policies from a known distribution: exact ones, and one that estimates what a question is worth from samples.
+
+The estimate is the paper's I_i^n, and its twin for regression. For each candidate x_i draw n answers from
+p(x_i | x_s), predict from each, and measure how much the predictions differ: their mean KL divergence from their mean
+tends to I(y; x_i | x_s), and the variance of predicted means tends to Var(y | x_s) - E[Var(y | x_i, x_s)]. Both need
+the best predictor and the right distribution of answers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from askless.acquisition import Policy, State
+from askless.acquisition import Policy, Predictor, Schema, State
 from askless.exceptions import ParameterError
-from askless.theory.records import Floats, Partial
-from askless.theory.table import StateTable
+from askless.theory.table import Floats, Ints, Partial, StateTable
 
-__all__ = ["GreedyPolicy", "OptimalPolicy", "SubsetPolicy"]
+MAX_ROWS = 65_536  # states that a predictor is given at once
 
 # Scores are rounded, so that what is equal by symmetry ties exactly and the first of the tied is asked.
 DECIMALS = 12
+
+
+@runtime_checkable
+class Sampler(Protocol):
+    """Imagines answers."""
+
+    def draw(self, state: State, n: int, rng: np.random.Generator) -> np.ndarray:
+        """(cases, n, columns): n values of every column for each case.
+
+        Of each draw one feature's columns are used at a time, so features need not fit one another, but the
+        columns of a group must. What is drawn for features that were asked is ignored.
+        """
+        ...
+
+
+class Completes(Protocol):
+    """A known distribution that completes records."""
+
+    def complete(self, state: State, n: int, rng: np.random.Generator) -> np.ndarray:
+        """(cases, n, columns) from p(x | x_s)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ExactSampler:
+    """Draws from p(x_i | x_s) of a known problem, discrete or Gaussian."""
+
+    problem: Completes
+
+    def draw(self, state: State, n: int, rng: np.random.Generator) -> np.ndarray:
+        """(cases, n, columns)."""
+        return self.problem.complete(state, n, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class MarginalSampler:
+    """Draws from p(x_i), whatever is known: right only where features are independent of one another.
+
+    With `shared`, every case gets the first n of `rows` (from the start again when there are fewer). There is no
+    chance in it, a batch gives what its cases give one by one, and n = len(rows) takes each row once.
+    """
+
+    rows: np.ndarray  # (rows, columns), complete records
+    shared: bool = False
+
+    def draw(self, state: State, n: int, rng: np.random.Generator) -> np.ndarray:
+        """(cases, n, columns)."""
+        if self.shared:
+            rows = np.broadcast_to(np.arange(n) % len(self.rows), (len(state), n))
+        else:
+            rows = (rng.random((len(state), n)) * len(self.rows)).astype(np.int64)
+        return self.rows[rows]
+
+
+Spread = Callable[[Floats], Floats]
+"""How much (..., n, outputs) predictions differ from one another, as (...)."""
+
+
+def divergence_from_mean(predictions: Floats) -> Floats:
+    """The mean KL divergence of class probabilities (..., n, classes) from their mean, in nats.
+
+    >>> divergence_from_mean(np.array([[1.0, 0.0], [0.0, 1.0]])).round(4)  # log 2
+    np.float64(0.6931)
+    """
+    mean = predictions.mean(axis=-2, keepdims=True)
+    # Where a probability is 0 so is its term; the mean is positive wherever any of its terms is.
+    ratio = np.divide(predictions, mean, out=np.ones_like(predictions), where=predictions > 0)
+    worth: Floats = np.maximum((predictions * np.log(ratio)).sum(axis=-1).mean(axis=-1), 0.0)
+    return worth
+
+
+def variance_of_means(predictions: Floats) -> Floats:
+    """The variance of predicted means (..., n, 1).
+
+    >>> variance_of_means(np.array([[1.0], [3.0]]))
+    np.float64(1.0)
+    """
+    worth: Floats = predictions[..., 0].var(axis=-1)
+    return worth
+
+
+def estimate_worth(
+    predictor: Predictor,
+    sampler: Sampler,
+    state: State,
+    schema: Schema,
+    *,
+    n_samples: int,
+    rng: np.random.Generator,
+    spread: Spread = divergence_from_mean,
+    max_rows: int = MAX_ROWS,
+) -> Floats:
+    """(cases, features): how much predictions differ over sampled answers to each feature; 0 for what was asked.
+
+    `max_rows` bounds the states in memory at once; it does not change the estimate.
+
+    >>> import numpy as np
+    >>> from askless.theory import ExactSampler, noisy_tests
+    >>> problem, rng = noisy_tests(), np.random.default_rng(0)
+    >>> state = problem.state(problem.empty())
+    >>> worth = estimate_worth(
+    ...     problem, ExactSampler(problem), state, problem.schema, n_samples=4000, rng=rng
+    ... )
+    >>> bool(np.abs(worth - problem.cmi(problem.empty())).max() < 0.01)
+    True
+    """
+    if n_samples < 1:
+        raise ParameterError(
+            "out_of_range", f"n_samples must be at least 1, not {n_samples}", name="n_samples", value=n_samples, low=1
+        )
+    worth = np.zeros(state.asked.shape)
+    block = max(1, max_rows // (n_samples * len(schema)))  # cases at once: bounds the draws and the predictions
+    for start in range(0, len(state), block):
+        rows = slice(start, start + block)
+        part = State(state.x[rows], state.asked[rows], state.known[rows])
+        case, feature = np.nonzero(~part.asked)  # (pairs,)
+        if len(case):
+            drawn = sampler.draw(part, n_samples, rng)
+            predictions = _imagine(predictor, part, drawn, case, feature, schema, max_rows)
+            worth[start + case, feature] = spread(predictions)
+    return worth
+
+
+def _imagine(
+    predictor: Predictor,
+    state: State,
+    drawn: np.ndarray,  # (cases, n, columns)
+    case: Ints,  # (pairs,)
+    feature: Ints,  # (pairs,)
+    schema: Schema,
+    max_rows: int,
+) -> Floats:
+    """(pairs, n, outputs): what would be predicted for a case if an answer to a feature were the one drawn."""
+    n = drawn.shape[1]
+    outputs = []
+    for start in range(0, len(case) * n, max_rows):
+        pair, draw = np.divmod(np.arange(start, min(start + max_rows, len(case) * n)), n)  # (rows,)
+        row, asks = case[pair], feature[pair]
+        answered = schema.column_feature == asks[:, None]  # (rows, columns)
+        x = np.where(answered, drawn[row, draw], state.x[row]).astype(state.x.dtype)
+        new = np.arange(len(schema)) == asks[:, None]  # (rows, features)
+        outputs.append(np.asarray(predictor.predict(State(x, state.asked[row] | new, state.known[row] | new))))
+    return np.concatenate(outputs).reshape(len(case), n, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledPolicy(Policy):
+    """Scores by `estimate_worth`. The random numbers start again at each call: same state, same scores."""
+
+    predictor: Predictor
+    sampler: Sampler
+    schema: Schema
+    n_samples: int = 128
+    seed: int = 0
+    spread: Spread = divergence_from_mean
+    max_rows: int = MAX_ROWS
+    informative = True  # scores are information, which can be weighed against prices
+
+    def score(self, state: State) -> Floats:
+        """(n, features), estimated; 0 for what was asked."""
+        return estimate_worth(
+            self.predictor,
+            self.sampler,
+            state,
+            self.schema,
+            n_samples=self.n_samples,
+            rng=np.random.default_rng(self.seed),
+            spread=self.spread,
+            max_rows=self.max_rows,
+        )
 
 
 class Known(Protocol):

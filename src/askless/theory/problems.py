@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from askless.theory.discrete import DiscreteProblem
-from askless.theory.records import Floats
+from askless.theory.table import Floats
 
 __all__ = ["decision_tree", "hidden_context", "noisy_tests", "noisy_xor", "panels", "twin_sensors"]
 

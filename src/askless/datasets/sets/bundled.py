@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.datasets.base import Info, Recorded
+from askless.datasets.base import Info, Recorded, pixel_groups, pixel_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askless.datasets.base import Table
-
-__all__ = ["breast_cancer", "diabetes", "digits", "digits_patches", "wine"]
 
 
 def _breast_cancer() -> Table:
@@ -43,7 +40,7 @@ def _digits() -> Table:
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
-    frame = pd.DataFrame(bunch.data.astype(np.int64), columns=[_pixel(r, c) for r, c in product(range(8), repeat=2)])
+    frame = pd.DataFrame(bunch.data.astype(np.int64), columns=pixel_names((8, 8)))
     return frame, pd.Series(bunch.target, name="digit", dtype=np.int64)
 
 
@@ -51,20 +48,6 @@ def _labels(values: np.ndarray, name: str) -> pd.Series:
     import pandas as pd
 
     return pd.Series(values.tolist(), name=name)
-
-
-def _pixel(row: int, column: int) -> str:
-    return f"row {row + 1}, column {column + 1}"
-
-
-def _patches(side: int) -> dict[str, tuple[str, ...]]:
-    """Squares of side x side pixels by name, row by row."""
-    return {
-        f"rows {top + 1}-{top + side}, columns {left + 1}-{left + side}": tuple(
-            _pixel(top + r, left + c) for r, c in product(range(side), repeat=2)
-        )
-        for top, left in product(range(0, 8, side), repeat=2)
-    }
 
 
 _SERUM = {
@@ -146,7 +129,7 @@ digits_patches = Recorded(
         columns=64,
         classes=tuple(range(10)),
         image_shape=(8, 8),
-        groups=_patches(2),
+        groups=pixel_groups((8, 8), 2),
         source=digits.info.source,
         licence=digits.info.licence,
     ),

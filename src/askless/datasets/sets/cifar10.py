@@ -10,13 +10,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from askless.datasets.base import Dataset, Info, Recorded
-from askless.datasets.download import openml_table, store_arrays
-from askless.datasets.home import DatasetDamaged, absent, data_home, first_present
-from askless.datasets.pixels import OPTIONS, image_dataset, pixel_groups
-from askless.datasets.reading import unpacked_arrays
-
-__all__ = ["cifar10"]
+from askless.datasets.base import OPTIONS, Dataset, Info, Recorded, image_dataset, pixel_groups
+from askless.datasets.files import (
+    DatasetDamaged,
+    absent,
+    data_home,
+    first_present,
+    openml_table,
+    store_arrays,
+    unpacked_arrays,
+)
 
 SHAPE, CHANNELS = (32, 32, 3), ("red", "green", "blue")
 ROWS, TRAINING = 60_000, 50_000

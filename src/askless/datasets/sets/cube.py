@@ -15,8 +15,6 @@ from askless.datasets.base import Generated, Info
 if TYPE_CHECKING:
     from askless.datasets.base import Table
 
-__all__ = ["cube", "cube_nm"]
-
 CLASSES, BITS, BLOCK = 8, 3, 10  # a block is long enough for the code of the last class
 CENTRE, SPREAD = 0.5, 0.3  # of a feature that carries nothing
 SHARP = 0.1  # the spread of CUBE's codes and of CUBE-NM's context

@@ -11,16 +11,12 @@ import io
 from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded
-from askless.datasets.download import fetched, store
-from askless.datasets.home import DatasetDamaged, absent, data_home, first_present
-from askless.datasets.reading import unpacked
+from askless.datasets.files import DatasetDamaged, absent, data_home, fetched, first_present, store, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askless.datasets.base import Table
-
-__all__ = ["diabetes130", "icd9_group"]
 
 ROWS, COLUMNS = 69_973, 47
 MEMBER = "diabetic_data.csv"

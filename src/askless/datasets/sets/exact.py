@@ -17,20 +17,8 @@ from askless.theory import DiscreteProblem, GaussianProblem, gaussian, problems
 if TYPE_CHECKING:
     from askless.datasets.base import Table
 
-__all__ = [
-    "exact_decision_tree",
-    "exact_gaussian_chain",
-    "exact_gaussian_suppressor",
-    "exact_hidden_context",
-    "exact_noisy_tests",
-    "exact_noisy_xor",
-    "exact_panels",
-    "exact_twin_sensors",
-]
-
 
 def _exact(make: Callable[[], DiscreteProblem | GaussianProblem]) -> Generated:
-    """The generator of the problem that `make` describes."""
     problem = make()
     parts = {feature.name: tuple(part.name for part in feature.parts) for feature in problem.schema.features}
     columns = [name for names in parts.values() for name in names]

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless.datasets.base import Info, Recorded
-from askless.datasets.download import fetched, store
-from askless.datasets.home import absent, data_home, first_present
-from askless.datasets.reading import number_table
+from askless.datasets.files import absent, data_home, fetched, first_present, number_table, store
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askless.datasets.base import Table
-
-__all__ = ["heart"]
 
 ROWS = 303
 FILE = "heart/processed.cleveland.data"

@@ -6,23 +6,26 @@ removed. They are not comparable, so `subset` can ask for one, and what was load
 
 from __future__ import annotations
 
-import gzip
-import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from askless.datasets.base import Dataset, Info, Recorded
-from askless.datasets.download import openml_table, store_arrays
-from askless.datasets.home import DatasetDamaged, absent, data_home, first_present, read_checked
-from askless.datasets.reading import unpacked_arrays
+from askless.datasets.files import (
+    DatasetDamaged,
+    absent,
+    checked_csv,
+    data_home,
+    first_present,
+    openml_table,
+    store_arrays,
+    unpacked_arrays,
+)
 from askless.exceptions import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["miniboone"]
 
 COLUMNS = 50
 NAMES = [f"ParticleID_{i}" for i in range(COLUMNS)]
@@ -70,9 +73,7 @@ def _read(subset: bool | None = None) -> Dataset:
         _check(values, signal, complete)
         return _dataset(values, signal, INFO)
     if part is not None:
-        import pandas as pd
-
-        table = pd.read_csv(io.BytesIO(gzip.decompress(read_checked(part, SUBSET_SHA256))))
+        table = checked_csv(part, SUBSET_SHA256)
         return _dataset(table[NAMES].to_numpy(), table["signal"].to_numpy(), SUBSET_INFO)
     if subset:
         raise absent("miniboone", "The subset has no public source; put its file", SUBSET)

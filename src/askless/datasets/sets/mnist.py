@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.datasets.base import Dataset, Info, Recorded
-from askless.datasets.download import openml_table, store_arrays
-from askless.datasets.home import DatasetDamaged, absent, data_home, first_present
-from askless.datasets.pixels import OPTIONS, image_dataset
-from askless.datasets.reading import unpacked, unpacked_arrays
+from askless.datasets.base import OPTIONS, Dataset, Info, Recorded, image_dataset
+from askless.datasets.files import (
+    DatasetDamaged,
+    absent,
+    data_home,
+    first_present,
+    openml_table,
+    store_arrays,
+    unpacked,
+    unpacked_arrays,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["mnist"]
 
 SHAPE, ROWS, TRAINING = (28, 28), 70_000, 60_000
 PARTS = ("train", "t10k")

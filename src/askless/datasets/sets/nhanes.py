@@ -6,7 +6,6 @@ report, nor identifiers are features. The table is built from a hundred of CDC's
 
 from __future__ import annotations
 
-import gzip
 import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,13 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless.datasets.base import Dataset, Info, Recorded
-from askless.datasets.home import DatasetDamaged, absent, first_present, read_checked
-from askless.datasets.reading import unpacked
+from askless.datasets.files import DatasetDamaged, absent, checked_csv, first_present, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["nhanes"]
 
 FILE = "nhanes/nhanes_diabetes.csv.gz"
 REBUILT = "nhanes/nhanes.csv.gz"  # the same columns, built by the user; it may have other rows
@@ -77,7 +73,7 @@ def _read() -> Dataset:
 
     packed, rebuilt = first_present(FILE), first_present(REBUILT)
     if packed is not None:
-        table = pd.read_csv(io.BytesIO(gzip.decompress(read_checked(packed, FILE_SHA256))))
+        table = checked_csv(packed, FILE_SHA256)
     elif rebuilt is not None:
         table = _checked(pd.read_csv(io.BytesIO(unpacked(rebuilt.read_bytes(), rebuilt))), rebuilt)
     else:

@@ -12,16 +12,22 @@ import tarfile
 from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded
-from askless.datasets.download import fetched, store
-from askless.datasets.home import DatasetDamaged, absent, data_home, first_present, read_checked
-from askless.datasets.reading import BROKEN, unpacked
+from askless.datasets.files import (
+    BROKEN,
+    DatasetDamaged,
+    absent,
+    checked_csv,
+    data_home,
+    fetched,
+    first_present,
+    store,
+    unpacked,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askless.datasets.base import Table
-
-__all__ = ["physionet2012"]
 
 ROWS, DEATHS = 12_000, 1_707
 FILE = "physionet2012/physionet2012_first.csv.gz"
@@ -47,7 +53,7 @@ def _read() -> Table:
 
     packed, built = first_present(FILE), first_present(BUILT)
     if packed is not None:
-        table = pd.read_csv(io.BytesIO(gzip.decompress(read_checked(packed, FILE_SHA256))))
+        table = checked_csv(packed, FILE_SHA256)
     elif built is not None:
         table = _checked(pd.read_csv(io.BytesIO(unpacked(built.read_bytes(), built))), built)
     else:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded
-from askless.datasets.download import openml_table, store
-from askless.datasets.home import absent, data_home, first_present, read_checked
-from askless.datasets.reading import number_table
+from askless.datasets.files import absent, checked_csv, data_home, first_present, number_table, openml_table, store
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askless.datasets.base import Table
-
-__all__ = ["spam"]
 
 ROWS, COLUMNS = 4601, 57
 WORDS = (
@@ -36,11 +30,10 @@ VALUES_SHA256 = "b2ea5ff329ebf8561dfa17dd39c46deabfc6ae65ad2904f686f2c16f1fa9458
 
 
 def _read() -> Table:
-    import pandas as pd
 
     packed, plain = first_present(FILE), first_present(UCI_FILE)
     if packed is not None:
-        table = pd.read_csv(io.BytesIO(gzip.decompress(read_checked(packed, FILE_SHA256))))
+        table = checked_csv(packed, FILE_SHA256)
     elif plain is not None:
         table = _parse(plain.read_bytes(), plain)
     else:

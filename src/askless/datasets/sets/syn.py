@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from askless.datasets.base import Table
 
-__all__ = ["syn1", "syn2", "syn3", "syn_probability", "syn_relevant"]
-
 NAMES = [f"x{i}" for i in range(1, 12)]
 SWITCH = 10  # the place of x11
 

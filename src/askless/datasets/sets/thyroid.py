@@ -6,16 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded
-from askless.datasets.download import fetched, store
-from askless.datasets.home import absent, data_home, first_present
-from askless.datasets.reading import number_table, unpacked
+from askless.datasets.files import absent, data_home, fetched, first_present, number_table, store, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from askless.datasets.base import Table
-
-__all__ = ["thyroid"]
 
 URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/thyroid-disease"
 PARTS = {  # by part: rows, and the sum of their values

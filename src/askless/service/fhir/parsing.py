@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from askless.encoding.words import is_unknown, read_boolean
+from askless.encoding.cells import is_unknown, read_boolean
 from askless.hints import did_you_mean
 from askless.service.answers import checked_answer
 from askless.service.errors import Problem, invalid, not_found

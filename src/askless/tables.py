@@ -1,4 +1,7 @@
-"""Parquet files, read some rows at a time; pyarrow reads them, which is an extra of ours."""
+"""Tables: rows of frames, arrays and Parquet files, some at a time; rows held out; random samples.
+
+pyarrow, which is an extra of ours, reads Parquet files.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,18 @@ from askless.hints import did_you_mean, listed, nearest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ParquetTable", "parquet", "without_index"]
+__all__ = [
+    "ParquetTable",
+    "check_row_labels",
+    "column_names",
+    "from_dask",
+    "holdout",
+    "is_frame",
+    "row_chunks",
+    "sample_rows",
+    "take_rows",
+    "without_stored_index",
+]
 
 BATCH = 1 << 16  # rows that pyarrow decodes at once, at most
 
@@ -240,9 +254,157 @@ def _arrow() -> Any:
 
 
 def _encoded(column: Any) -> Any:
-    """A column as categories."""
     return column if _arrow().types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def _joined(batches: list[Any]) -> Any:
     return _arrow().Table.from_batches(batches)
+
+
+def is_frame(table: Any) -> bool:
+    """Whether the columns have names: a data frame of any library that narwhals reads, or a `ParquetTable`."""
+    if isinstance(table, (np.ndarray, list, tuple)):
+        return False
+    if isinstance(table, ParquetTable):
+        return True
+    import narwhals as nw
+
+    return nw.dependencies.is_into_dataframe(table)
+
+
+def column_names(frame: Any) -> list[Any]:
+    """The names of a frame's columns, as they are."""
+    names = frame.column_names if hasattr(type(frame), "column_names") else frame.columns
+    return list(names)
+
+
+def without_stored_index(frame: Any) -> Any:
+    """The frame without the columns of a pyarrow table that were the index of the pandas frame it was made from."""
+    import narwhals as nw
+
+    if not nw.dependencies.is_pyarrow_table(frame):
+        return frame
+    kept = without_index(frame.schema)
+    return frame if len(kept) == frame.num_columns else frame.select(kept)
+
+
+def check_row_labels(table: Any, other: Any, name: str) -> None:
+    """Raise if `other` has the table's pandas row labels in another order: rows are matched by position.
+
+    Different labels, and labels that occur twice, say nothing about which rows belong together.
+    """
+    labels, others = _row_labels(table), _row_labels(other)
+    if labels is None or others is None or len(labels) != len(others) or labels.equals(others):
+        return
+    if labels.is_unique and others.is_unique and (others.get_indexer(labels) >= 0).all():
+        by_position = f"{name}.set_axis(X.index)" if hasattr(other, "columns") else f"{name}.to_numpy()"
+        raise TableError(
+            "row_labels_differ",
+            f"{name} has the row labels of X in another order; pass {name}.loc[X.index], or {by_position} if the "
+            "rows belong together by position",
+            name=name,
+        )
+
+
+def _row_labels(table: Any) -> Any:
+    """The index of a pandas frame or series; None of anything else."""
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_dataframe(table) or nw.dependencies.is_pandas_series(table):
+        return table.index
+    return None
+
+
+def take_rows(table: Any, rows: np.ndarray) -> Any:
+    """The given rows, in that order (of a `ParquetTable`: in increasing order), in memory."""
+    if isinstance(table, ParquetTable):
+        return table.take(rows).read()
+    if not is_frame(table):
+        return table[rows]
+    import narwhals as nw
+
+    return nw.from_native(table, eager_only=True)[rows].to_native()
+
+
+def row_chunks(table: Any, size: int, rows: np.ndarray | None = None) -> Iterator[tuple[slice, Any]]:
+    """A table, or the given rows of it (in increasing order), in runs of at most `size` rows.
+
+    Each run comes with its place among all the runs' rows. An empty table is one empty run.
+    """
+    if isinstance(table, ParquetTable):
+        yield from (table if rows is None else table.take(rows)).chunks(size)
+        return
+    if rows is None and len(table) <= size:
+        yield slice(0, len(table)), table
+        return
+    whole = table if is_frame(table) else np.asarray(table)
+    count = len(whole) if rows is None else len(rows)
+    for start in range(0, count, size):
+        run = slice(start, min(start + size, count))
+        yield run, _cut(whole, run) if rows is None else take_rows(whole, rows[run])
+
+
+def _cut(table: Any, run: slice) -> Any:
+    """Consecutive rows; an array's are a view."""
+    if not is_frame(table):
+        return table[run]
+    import narwhals as nw
+
+    return nw.from_native(table, eager_only=True)[run.start : run.stop].to_native()
+
+
+def sample_rows(n: int, at_most: int | None, seed: int) -> np.ndarray:
+    """Row numbers of a table of n rows, in order: all, or `at_most` random ones."""
+    if at_most is None or n <= at_most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, at_most, replace=False, shuffle=False))
+
+
+def from_dask(X: Any, y: Any, at_most: int | None, seed: int) -> tuple[Any, Any, int | None]:
+    """A sample of a Dask frame and its labels in memory, and the number of rows of the whole frame.
+
+    What is no Dask frame is returned as it is, without a number.
+    """
+    if not hasattr(X, "map_partitions"):
+        return X, y, None
+    sizes = X.map_partitions(len).compute().to_numpy()
+    total = int(sizes.sum())
+    rows = sample_rows(total, at_most, seed)
+    ends = np.cumsum(sizes)
+    chosen = np.split(rows, np.searchsorted(rows, ends[:-1]))
+    places = [part - start for part, start in zip(chosen, ends - sizes, strict=True)]
+
+    def pick(part: Any, partition_info: Any = None) -> Any:
+        return part if partition_info is None else part.iloc[places[partition_info["number"]]]
+
+    picked = [each.map_partitions(pick, meta=each._meta).compute() for each in (X, y) if hasattr(each, "dask")]
+    if len(picked) == 2:
+        return picked[0], picked[1], total
+    return picked[0], np.asarray(y)[rows], total
+
+
+def holdout(y: np.ndarray, fraction: float, stratify: bool, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the rows to train on and of those to validate on.
+
+    Stratified, each class gives its share, and one row of every class stays for training. Where every class has too
+    few for that, some of them, drawn by chance, give one. Where there are too few rows to hold any out, training and
+    validation are the same.
+    """
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(y))
+    if stratify:
+        sorted_ = order[np.argsort(y[order], kind="stable")]
+        starts = np.flatnonzero(np.r_[True, np.diff(y[sorted_]) != 0])
+        parts = np.split(sorted_, starts[1:])
+    else:
+        parts = [order]
+    held = [part[: min(round(fraction * len(part)), len(part) - 1)] for part in parts]
+    valid = np.sort(np.concatenate(held))
+    if len(valid) == 0:
+        spare = rng.permutation(np.array([part[1] for part in parts if len(part) > 1], dtype=np.int64))
+        valid = np.sort(spare[: round(fraction * len(y))])
+    if len(valid) == 0:
+        return np.arange(len(y)), np.arange(len(y))
+    kept = np.ones(len(y), dtype=bool)
+    kept[valid] = False
+    return np.flatnonzero(kept), valid
