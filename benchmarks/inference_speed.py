@@ -102,12 +102,14 @@ def one_question(quick: bool) -> dict[str, float]:
     nets = LiteralNets(problem, (128, 128), 0.0).eval()
     n_columns = encoder.schema.n_columns
     model = FittedModel(
-        "classification",
-        ("ham", "spam"),
-        encoder,
-        NetPolicy(exported(nets.policy, n_columns)),
-        NetPredictor(exported(nets.predictor, n_columns), classes=True, prior=np.array([0.6, 0.4], dtype=np.float32)),
-        10,
+        task="classification",
+        classes=("ham", "spam"),
+        encoder=encoder,
+        policy=NetPolicy(exported(nets.policy, n_columns)),
+        predictor=NetPredictor(
+            exported(nets.predictor, n_columns), classes=True, prior=np.array([0.6, 0.4], dtype=np.float32)
+        ),
+        max_features=10,
     )
     encoded = torch.from_numpy(encoder.transform(X).x)
     mine: list[float] = []

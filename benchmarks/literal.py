@@ -98,7 +98,7 @@ class LiteralTraining:
     def __post_init__(self) -> None:
         torch.manual_seed(self.seed)
         self.nets = LiteralNets(self.problem, self.hidden, self.dropout)
-        self.train, self.valid = self.problem.tensors("train"), self.problem.tensors("valid")
+        self.train, self.valid = self.problem.rows("train"), self.problem.rows("valid")
         self.best, self.best_loss = self.nets.state_dict(), float("inf")
 
     def pretrain(self) -> None:

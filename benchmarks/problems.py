@@ -41,7 +41,7 @@ def spam_problem(budget: int, rows: int | None = None, *, standardised: bool = F
     else:
         encoder = TableEncoder.fit(X[train])
         schema, parts = encoder.schema, [encoder.transform(X[part]) for part in (train, valid)]
-    return Problem(schema, parts[0], y[train], parts[1], y[valid], "classification", 2, budget), source
+    return _classification(schema, parts, y[train], y[valid], budget), source
 
 
 def mnist_problem(budget: int, rows: int | None = None) -> tuple[Problem, str]:
@@ -58,7 +58,23 @@ def mnist_problem(budget: int, rows: int | None = None) -> tuple[Problem, str]:
     train, valid = slice(0, rows or 50_000), slice(50_000, 50_000 + (rows or 10_000))
     schema = Schema.of_numbers([f"pixel {i}" for i in range(784)])
     parts = [_complete(X[part]) for part in (train, valid)]
-    return Problem(schema, parts[0], y[train], parts[1], y[valid], "classification", 10, budget), source
+    return _classification(schema, parts, y[train], y[valid], budget), source
+
+
+def _classification(
+    schema: Schema, parts: list[Cases], y_train: np.ndarray, y_valid: np.ndarray, budget: int
+) -> Problem:
+    train, valid = parts
+    return Problem(
+        schema=schema,
+        train=train,
+        y_train=y_train,
+        valid=valid,
+        y_valid=y_valid,
+        task="classification",
+        n_classes=int(max(y_train.max(), y_valid.max())) + 1,
+        max_features=budget,
+    )
 
 
 def _complete(x: np.ndarray) -> Cases:

@@ -8,9 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from askless.methods.greedy.relaxed import RelaxedLearner
-from askless.nn import Dropout, GumbelBank, mlp_pair
-from askless.nn.products import product
 from literal import LiteralTraining
 from machine import in_turn, threads
 from problems import mnist_problem, spam_problem
@@ -18,10 +15,12 @@ from sklearn.metrics import roc_auc_score
 
 from askless.acquisition import Cases, MaxFeatures, rollout
 from askless.methods import Greedy
-from askless.training import Chains, Problem
+from askless.methods.greedy import RelaxedLearner
+from askless.networks import GumbelBank, UnitDropout, linear, mlp_pair
+from askless.training import Chains, Problem, Progress, seeded
 from askless.training.optimizer import Optimizer
-from askless.training.progress import Silent
 
+DROPOUT = 0.3
 STANDARDISED = "literal, standardised"  # the runs of the literal loop on the paper's inputs
 
 Scorer = Callable[[np.ndarray, np.ndarray], float]
@@ -33,32 +32,28 @@ Scorer = Callable[[np.ndarray, np.ndarray], float]
 
 def one_step(problem: Problem, hidden: tuple[int, ...], batch_size: int) -> Callable[[], None]:
     """An optimiser step of the package's training, on the next batch of states."""
-    generator = torch.Generator().manual_seed(0)
-    schema = problem.schema
-    module = mlp_pair(schema.n_columns, len(schema), problem.n_outputs, hidden, shared=False, generator=generator)
-    chains = Chains(
-        problem,
-        batch_size=batch_size,
-        states_per_row=2,
-        epochs=30,
-        random_subsets=False,
-        random_starts=0.2,
-        generator=generator,
-        seed=0,
-    )
-    gumbel, dropout = GumbelBank(batch_size, len(schema), generator, 0), Dropout(0.3, generator, 0)
-    learner = RelaxedLearner(
-        module, problem, chains, gumbel, dropout, exact_first=True, watch_relaxed_loss=False, seed=0
-    )
+    with seeded(0):
+        module = mlp_pair(problem.column_feature, problem.n_outputs, hidden, dropout=DROPOUT)
+        chains = Chains(
+            problem,
+            batch_size=batch_size,
+            states_per_row=2,
+            epochs=30,
+            random_subsets=False,
+            random_starts=0.2,
+        )
+        gumbel = GumbelBank(batch_size, len(problem.schema))
+    learner = RelaxedLearner(module, problem, chains, gumbel, exact_first=True, repeats=False)
     learner.begin()
-    optimizer = Optimizer(module.parameters(), 1.0)
+    module.train()
+    optimizer = Optimizer(module, 1.0)
     batches: list[torch.Tensor] = []
 
     def step() -> None:
         if not batches:
-            batches.extend(b for b in chains.batches(generator) if len(b) == batch_size)
+            batches.extend(b for b in learner.batches() if len(b) == batch_size)
         optimizer.zero_grad()
-        learner.gradients(batches.pop(), 0.5)
+        learner.loss(batches.pop(), 0.5).backward()
         optimizer.step(1e-3)
 
     return step
@@ -125,9 +120,8 @@ def gemm_share(quick: bool) -> dict[str, object]:
 
 def matrix_products(problem: Problem, hidden: tuple[int, ...], batch: int) -> Callable[[], None]:
     """Nothing but the matrix products of a step, of the widths that take part in it."""
-    kept = [len(units.kept) for width in hidden if (units := Dropout(0.3, torch.Generator(), 0).units(width))]
+    kept = [UnitDropout(width, DROPOUT).choices.shape[1] for width in hidden]  # units that a batch has
     inputs = problem.schema.n_columns + len(problem.schema)
-    rng = np.random.default_rng(0)
     shapes = []
     for outputs, first in ((len(problem.schema), False), (problem.n_outputs, True)):
         widths = [inputs, *kept, outputs]
@@ -135,11 +129,12 @@ def matrix_products(problem: Problem, hidden: tuple[int, ...], batch: int) -> Ca
             shapes += [(batch, a, b), (b, batch, a)]  # forward, and the weights' gradient
             if i > 0 or first:  # the gradient of a layer's inputs; the policy's own are not needed
                 shapes.append((batch, b, a))
-    pairs = [tuple(rng.random(s, dtype=np.float32) for s in ((m, k), (k, n))) for m, k, n in shapes]
+    factors = [(torch.rand(m, k), torch.rand(n, k), torch.zeros(n)) for m, k, n in shapes]
 
+    @torch.inference_mode()
     def run() -> None:
-        for a, b in pairs:
-            product(a, b)
+        for h, weight, bias in factors:
+            linear(h, weight, bias)
 
     run.operations = 2 * sum(m * k * n for m, k, n in shapes)  # type: ignore[attr-defined]
     return run
@@ -163,7 +158,7 @@ def ours_until(
 ) -> dict[str, float]:
     """One complete fit: its processor seconds and its mean score over budgets 1 to `budget` on validation rows."""
     start = time.process_time()
-    fitted = Greedy(**settings).fit(problem, seed=seed, progress=Silent())  # type: ignore[arg-type]
+    fitted = Greedy(**settings).fit(problem, seed=seed, progress=Progress())  # type: ignore[arg-type]
     seconds = time.process_time() - start
     path = rollout(fitted.policy, fitted.predictor, cases, problem.schema, stopping=MaxFeatures(budget))
     return {"seconds": seconds, "score": float(np.mean([score(path.at(k), y) for k in range(1, budget + 1)]))}
@@ -212,7 +207,8 @@ def literal_spam(problem: Problem, quick: bool) -> list[dict[str, float]]:
 LITERAL_SPAM_SEEDS = 5  # its runs differ by half a point, and more on standardised values
 SPAM_SEEDS = 8
 SPAM_LENGTHS: list[dict[str, object]] = [
-    {"pretrain_epochs": 60, "epochs": epochs, "polish": False, "average": 0.9} for epochs in (4, 8, 12, 16, 24, 32)
+    {"pretrain_epochs": 60, "epochs": epochs, "polish": False, "recipe": {"average": 0.9}}
+    for epochs in (4, 8, 12, 16, 24, 32)
 ] + [{}]
 
 
@@ -225,7 +221,7 @@ def mnist_progress(quick: bool) -> dict[str, object]:
         marks = literal_marks(problem, torch.from_numpy(cases.x), y, 4.0 if quick else LITERAL_MNIST_SECONDS)
     ours: list[dict[str, object]] = []
     for settings in MNIST_LENGTHS[:1] if quick else MNIST_LENGTHS:
-        with threads(1):  # as the literal loop; a fit of this size would take all that torch has
+        with threads(1):  # as the literal loop
             run = ours_until(problem, y, cases, accuracy, 50, 0, hidden=(512, 512), **settings)
         ours.append({"settings": settings, "runs": [run]})
         print(settings, run, flush=True)
@@ -259,10 +255,9 @@ MNIST_LENGTHS: list[dict[str, object]] = [
     {
         "pretrain_epochs": 3,
         "epochs": epochs,
-        "states_per_row": 1,
         "polish": False,
         "weight_decay": 0.1,
-        "average": 0.9,
+        "recipe": {"states_per_row": 1, "average": 0.9},
     }
     for epochs in (4, 8, 16, 32, 64, 96)
 ]
