@@ -181,7 +181,7 @@ def certified(tmp_path_factory):
     data = load_dataset("wine")
     path = tmp_path_factory.mktemp("certified") / "wine.askless"
     rule = Certified(0.3, 0.6)
-    DynamicClassifier(6, Greedy(epochs=10, pretrain_epochs=20, hidden=(16,)), stopping=rule).fit(
+    DynamicClassifier(6, Greedy(epochs=30, pretrain_epochs=150, hidden=(16,)), stopping=rule).fit(
         data.frame, data.target
     ).save(path)
     with running(read_models([str(path)]), base_url="http://ask.example") as service:
