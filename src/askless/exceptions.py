@@ -143,6 +143,14 @@ class _Coded(Exception):
     def __str__(self) -> str:
         return self.message
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.code, self.message, self.fields), self.__dict__
+
+
+def _rebuilt(kind: type[_Coded], code: str, message: str, fields: dict[str, Any]) -> _Coded:
+    """A copy, in this process or in another one."""
+    return kind(code, message, **fields)
+
 
 class AsklessError(_Coded, ValueError):
     """The base class of all errors."""

@@ -10,7 +10,7 @@ from torch.nn import functional
 from askless.acquisition import Cases, Grid, Schema
 from askless.methods.greedy import SHARPNESS, ExpectedLearner
 from askless.networks import GumbelBank, conv_pair
-from askless.training import Problem, Rows, States, first, first_question, seeded
+from askless.training import Problem, Rows, States, chain_learner, first_question, seeded
 from tests.methods.algorithm_1 import believed_gain, forward, loss_of
 from tests.methods.given_rows import chains_of
 
@@ -195,7 +195,7 @@ def test_large_tables_find_the_first_question_in_two_rounds(make_problem, make_m
     monkeypatch.setattr(
         module.predictor, "first_trials", 621
     )  # half of the rows with all features, then all rows with the finalists
-    monkeypatch.setattr(first, "FINALISTS", 3)
+    monkeypatch.setattr(chain_learner, "FINALISTS", 3)
     rough = first_question(module.predictor, parts)
     finalists = rough.topk(3).indices
     assert rough.argmax() == finalists[exact[finalists].argmax()]

@@ -13,8 +13,7 @@ from askless.methods import ForwardSelection, Greedy, MutualInformation
 from askless.methods.greedy import SHARPNESS, ExpectedLearner
 from askless.training import States, gain_per_price, price_rates, seeded, static_rates
 from askless.training.prices import FREE, affordable, with_little_money
-from askless.training.problem import MONEY
-from askless.training.validation import validation_loss, validation_rollout
+from askless.training.validation import MONEY, validation_loss, validation_rollout
 from tests.methods.algorithm_1 import believed_gain, forward, loss_of
 from tests.methods.planted import BEST, SECOND, Silent, planted
 from tests.methods.test_expected import literal_gain, some_states

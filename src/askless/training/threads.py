@@ -1,7 +1,7 @@
 """The threads of a fit.
 
 Small networks are slower in several threads, which then wait for each other. numpy's library always has one, since
-its threads and torch's would take turns on the same cores. The number of torch's threads does not change a result.
+its threads and torch's would take turns on the same cores. Another number of threads may change the last digits.
 """
 
 import threading
