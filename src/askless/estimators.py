@@ -20,7 +20,7 @@ from askless.acquisition.stopping import as_rules, check_rules
 from askless.asking import Asking
 from askless.certification import certified_rules, held_for_proof
 from askless.encoded import encode_rows, learn_encoder, reference_sample
-from askless.exceptions import AsklessWarning, ParameterError, TableError
+from askless.exceptions import AsklessWarning, ParameterError, TableError, bad_value
 from askless.fitted import FittedModel, checked_budget
 from askless.hints import listed
 from askless.images import image_grid
@@ -197,32 +197,16 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> Method:
         if self.missing not in ("skip", "answer"):
-            raise ParameterError(
-                "invalid_choice",
-                f"missing must be 'skip' or 'answer', not {self.missing!r}",
-                name="missing",
-                value=self.missing,
-                choices=["skip", "answer"],
-            )
+            choices = ["skip", "answer"]
+            raise bad_value("invalid_choice", "missing", self.missing, "'skip' or 'answer'", choices=choices)
         if not 0.0 < self.validation_fraction < 1.0:
-            raise ParameterError(
-                "out_of_range",
-                f"validation_fraction must be between 0 and 1, not {self.validation_fraction!r}",
-                name="validation_fraction",
-                value=self.validation_fraction,
-                low=0,
-                high=1,
-            )
+            fraction = self.validation_fraction
+            raise bad_value("out_of_range", "validation_fraction", fraction, "between 0 and 1", low=0, high=1)
         if self.max_features is not None:
             checked_budget(self.max_features, 1)
         if not is_whole(self.reference_rows) or self.reference_rows < 0:
-            raise ParameterError(
-                "out_of_range",
-                f"reference_rows must be an integer of at least 0, not {self.reference_rows!r}",
-                name="reference_rows",
-                value=self.reference_rows,
-                low=0,
-            )
+            rows = self.reference_rows
+            raise bad_value("out_of_range", "reference_rows", rows, "an integer of at least 0", low=0)
         checked_precedence(self.precedence)
         running = ("device", "n_threads", "max_rows")
         check_settings(RUNNING, {name: getattr(self, name) for name in running})

@@ -14,7 +14,10 @@ out_of_range max_features 0
 All errors are `ValueError`s. scikit-learn's own checks of tables and labels raise plain `ValueError`s.
 """
 
+from collections.abc import Iterable
 from typing import Any
+
+from askless.hints import did_you_mean, listed, nearest
 
 __all__ = [
     "CODES",
@@ -33,6 +36,8 @@ __all__ = [
     "TrainingError",
     "TruthError",
     "UnseenWarning",
+    "bad_value",
+    "unknown_name",
 ]
 
 CODES = {
@@ -158,6 +163,26 @@ class AsklessError(_Coded, ValueError):
 
 class ParameterError(AsklessError):
     """A setting or an argument cannot be used."""
+
+
+def bad_value(code: str, name: str, value: Any, expected: str, **fields: Any) -> ParameterError:
+    """The error of a setting or an argument: "`name` must be `expected`, not `value`".
+
+    >>> bad_value("out_of_range", "batch", 0, "an integer of at least 1").message
+    'batch must be an integer of at least 1, not 0'
+    """
+    return ParameterError(code, f"{name} must be {expected}, not {value!r}", name=name, value=value, **fields)
+
+
+def unknown_name(what: str, name: Any, known: Iterable[str]) -> ParameterError:
+    """The error of a name that does not exist, with the nearest one and the list of all.
+
+    >>> unknown_name("metric", "acuracy", ["accuracy", "auroc"]).message
+    "there is no metric 'acuracy' (did you mean 'accuracy'?); there are 'accuracy', 'auroc'"
+    """
+    known = list(known)
+    message = f"there is no {what} {name!r}{did_you_mean(name, known)}; there are {listed(known, most=99)}"
+    return ParameterError("unknown_name", message, name=name, nearest=nearest(name, known), choices=known)
 
 
 class TableError(AsklessError):
