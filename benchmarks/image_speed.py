@@ -29,7 +29,7 @@ KINDS = (
 ASK = """
 import json, sys, time
 import numpy as np
-from askless.persistence import read_model
+from askless.model_file import read_model
 
 def memory():
     lines = open("/proc/self/status").read().splitlines()

@@ -13,7 +13,7 @@ from problems import mnist_problem, spam_problem, spam_table
 
 from askless.acquisition import Cases, MaxFeatures, Trajectory, cases_at_once, rollout
 from askless.encoding import TableEncoder
-from askless.fitted import FittedModel
+from askless.model import FittedModel
 from askless.models import NetPolicy, NetPredictor, Network
 from askless.training import Problem
 

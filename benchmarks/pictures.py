@@ -13,7 +13,7 @@ import numpy as np
 
 from askless.experiments import read_experiment
 from askless.experiments.running import fit_task, load_table, split_rows
-from askless.persistence import write_model
+from askless.model_file import write_model
 from askless.plotting import plot_order_map, plot_reveal
 
 CASES = 2000  # for the map

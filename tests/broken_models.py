@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from askless.acquisition import Cases, Policy, Predictor
 from askless.encoding import TableEncoder
-from askless.fitted import FittedModel
+from askless.model import FittedModel
 from askless.models import RandomOrder
 
 

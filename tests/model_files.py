@@ -116,7 +116,7 @@ DAMAGE = [
 def main(first, second, count):
     """Read `count` damaged files; print what happened as JSON."""
     from askless.exceptions import ModelFileError
-    from askless.persistence import read_model
+    from askless.model_file import read_model
 
     contents = [Path(first).read_bytes(), Path(second).read_bytes()]
     rng = random.Random(20240501)

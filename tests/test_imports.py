@@ -64,7 +64,7 @@ def test_importing_askless_is_fast():
 SERVING = """
 import sys
 import numpy as np
-from askless.persistence import read_model
+from askless.model_file import read_model
 model = read_model(sys.argv[1])
 X = np.random.default_rng(1).normal(size=(5, 4))
 X[0, 0] = np.nan

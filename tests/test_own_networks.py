@@ -13,8 +13,8 @@ from askless import DynamicClassifier, DynamicRegressor, load
 from askless.checks import example_table
 from askless.exceptions import CheckpointError, ModelFileError, ParameterError
 from askless.methods import CmiMarginal, FixedOrder, Greedy, Value
+from askless.model_file import read_model, write_model
 from askless.models import NetPolicy, NetPredictor, Network, NetworkLike
-from askless.persistence import read_model, write_model
 from tests.coded import raises
 from tests.model_files import forged, opened
 
@@ -239,7 +239,7 @@ def test_a_dense_model_is_loaded_and_asked_without_torch(tmp_path):
     model.save(tmp_path / "m.askless")
     code = f"""
 import sys
-from askless.persistence import read_model
+from askless.model_file import read_model
 model = read_model({str(tmp_path / "m.askless")!r})
 assert model.interview().question is not None
 print("torch" in sys.modules)

@@ -14,7 +14,7 @@ from askless.cli import build_parser
 
 PAGE = (Path(__file__).parent.parent / "docs" / "reference.md").read_text()
 NAMED = set(re.findall(r"[A-Za-z_]\w*", " ".join(re.findall(r"`[^`]+`", PAGE))))  # in code, wherever it stands
-SPOKEN_OF = ["acquisition.costs", "acquisition.stopping", "persistence", "plotting", "metrics", "datasets"]
+SPOKEN_OF = ["acquisition.costs", "acquisition.stopping", "model_file", "plotting", "metrics", "datasets"]
 SPOKEN_OF += ["experiments", "theory", "checks", "exceptions"]
 
 

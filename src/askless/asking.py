@@ -14,8 +14,8 @@ from askless.acquisition import Candidate, Costs, Interview, StoppingRule, Task,
 from askless.acquisition.stopping import Certified, as_rules, check_rules
 from askless.certification import certified_rules
 from askless.exceptions import ParameterError
-from askless.fitted import FittedModel
 from askless.inputs import table_again
+from askless.model import FittedModel
 
 if TYPE_CHECKING:
     import pandas as pd

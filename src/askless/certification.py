@@ -13,7 +13,7 @@ from askless.acquisition import StoppingRule
 from askless.acquisition.stopping import Certified
 from askless.acquisition.stopping.certified import certified_on
 from askless.exceptions import CertificationWarning, ParameterError
-from askless.fitted import FittedModel
+from askless.model import FittedModel
 from askless.tables import holdout
 
 PROOF = 0.2  # share of the rows that a fit holds out, where a rule is to be certified

@@ -21,7 +21,6 @@ from askless.asking import Asking
 from askless.certification import certified_rules, held_for_proof
 from askless.encoded import encode_rows, learn_encoder, reference_sample
 from askless.exceptions import AsklessWarning, ParameterError, TableError, bad_value
-from askless.fitted import FittedModel, checked_budget
 from askless.hints import listed
 from askless.images import image_grid
 from askless.inputs import (
@@ -37,7 +36,8 @@ from askless.methods import Method, find_method
 from askless.methods.base import method_to_json, plain_json
 from askless.methods.settings import RUNNING, check_settings
 from askless.missingness import warn_of_telling_gaps
-from askless.persistence import write_model
+from askless.model import FittedModel, checked_budget
+from askless.model_file import write_model
 from askless.remarks import warn_of_data, warn_of_target
 from askless.tables import check_row_labels, from_dask, holdout, sample_rows, take_rows
 

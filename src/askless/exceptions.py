@@ -36,8 +36,6 @@ __all__ = [
     "TrainingError",
     "TruthError",
     "UnseenWarning",
-    "bad_value",
-    "unknown_name",
 ]
 
 CODES = {

@@ -13,8 +13,8 @@ from askless.exceptions import ModelFileError
 from askless.hints import listed
 from askless.methods import find_method, list_methods
 from askless.methods.base import method_from_json
+from askless.model_file import read_model
 from askless.models import NetworkFactory
-from askless.persistence import read_model
 
 __all__ = ["load"]
 

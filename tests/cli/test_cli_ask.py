@@ -15,7 +15,7 @@ from askless.cli.views import alternatives, choices_of, picture, prediction_text
 from askless.cli.wording import Wording
 from askless.exceptions import InterviewError
 from askless.methods import FixedOrder
-from askless.persistence import read_model
+from askless.model_file import read_model
 from tests.cli.cli_helpers import messy_frame, spawn
 from tests.coded import raises
 

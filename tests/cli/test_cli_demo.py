@@ -9,7 +9,7 @@ from askless import load
 from askless.acquisition import Schema, Trajectory
 from askless.cli.walk import answer_of, choose_case, walk
 from askless.methods import FixedOrder, Greedy, Random
-from askless.persistence import read_model
+from askless.model_file import read_model
 from tests.cli.cli_helpers import messy_frame
 
 

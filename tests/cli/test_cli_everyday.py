@@ -6,7 +6,7 @@ import pytest
 
 from askless.cli.csv_table import CsvTable
 from askless.cli.remarks import rare_classes
-from askless.persistence import read_model
+from askless.model_file import read_model
 from tests.cli.cli_helpers import QUICK, refused
 
 

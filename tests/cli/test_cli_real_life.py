@@ -9,7 +9,7 @@ import pytest
 from askless import load
 from askless.acquisition.stopping import Certified, Confidence, MaxCost, MaxFeatures
 from askless.cli.rules import read_stop
-from askless.persistence import read_model, write_model
+from askless.model_file import read_model, write_model
 from tests.cli.cli_helpers import FEATURES, QUICK, messy_frame, refused, spawn
 
 

@@ -182,7 +182,7 @@ def test_other_budgets_rules_prices_and_masks(fitted, messy):
 def test_many_rows_go_in_chunks(fitted, messy, monkeypatch):
     X, _, _ = messy
     whole = fitted.rollout(X, available=fitted.model_.encoder.transform(X).present)
-    monkeypatch.setattr("askless.fitted.ROWS_AT_ONCE", 64)
+    monkeypatch.setattr("askless.model.ROWS_AT_ONCE", 64)
     parts = fitted.rollout(X, available=fitted.model_.encoder.transform(X).present)
     np.testing.assert_array_equal(parts.order, whole.order)
     np.testing.assert_allclose(parts.predictions, whole.predictions, atol=1e-6)
@@ -329,7 +329,7 @@ def test_settings_that_are_not_known_are_refused(change, code, fitted, tmp_path)
     from dataclasses import replace
 
     from askless.exceptions import ModelFileError
-    from askless.persistence import write_model
+    from askless.model_file import write_model
 
     settings = fitted.model_.settings | change
     write_model(replace(fitted.model_, settings=settings), tmp_path / "m.askless")

@@ -8,13 +8,13 @@ import dask.dataframe as dd
 import pandas as pd
 from distributed import Client, LocalCluster
 
-from askless import DynamicClassifier, DynamicRegressor, persistence
+from askless import DynamicClassifier, DynamicRegressor, model_file
 from askless.datasets import load_dataset
 from askless.exceptions import ModelFileError
 from askless.experiments import partitions
 from askless.experiments.partitions import rollout_frame
 from askless.methods import Greedy
-from askless.persistence import read_model
+from askless.model_file import read_model
 from tests.coded import raises
 
 
@@ -77,7 +77,7 @@ def test_map_partitions_as_documented(wine):
 def test_a_process_reads_the_model_once(wine, monkeypatch):
     _, file, table = wine
     read = []
-    monkeypatch.setattr(persistence, "read_model", lambda path: read.append(path) or read_model(path))
+    monkeypatch.setattr(model_file, "read_model", lambda path: read.append(path) or read_model(path))
     partitions._models.clear()
     lazy = rollout_frame(file, dd.from_pandas(table, npartitions=6))
     lazy.compute(scheduler="sync")

@@ -20,7 +20,7 @@ from askless.methods import (
     Value,
 )
 from askless.methods.center_crop import distances
-from askless.persistence import read_model
+from askless.model_file import read_model
 from tests.coded import raises
 
 QUICK = {"network": "conv_tiny", "batch_size": 64, "learning_rate": 5e-3, "weight_decay": 0.1, "epochs": 2}

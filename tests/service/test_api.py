@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from askless.persistence import read_model
+from askless.model_file import read_model
 from askless.service.models import Models, ServedModel, read_models
 from tests.service.conftest import running
 

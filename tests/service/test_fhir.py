@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from askless.persistence import read_model
+from askless.model_file import read_model
 from askless.service.fhir.codes import UCUM, is_loinc, is_ucum
 from askless.service.fhir.resources import _identifier
 from tests.service.fhir_checks import ADAPTIVE, check, walk

@@ -11,7 +11,7 @@ from askless import DynamicClassifier
 from askless.acquisition.stopping import Certified
 from askless.datasets import load_dataset
 from askless.methods import Greedy
-from askless.persistence import read_model
+from askless.model_file import read_model
 from askless.service.fhir.items import feature_link, part_link
 from askless.service.models import read_models
 from tests.service.conftest import running

@@ -12,7 +12,7 @@ import pytest
 
 from askless.acquisition import choice
 from askless.exceptions import ParameterError
-from askless.persistence import read_model
+from askless.model_file import read_model
 from askless.service.asking import Terms
 from askless.service.descriptions import Description
 from askless.service.errors import Problem

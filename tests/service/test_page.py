@@ -11,7 +11,7 @@ import pytest
 from askless import DynamicClassifier
 from askless.acquisition.stopping import Certified
 from askless.methods import FixedOrder
-from askless.persistence import read_model
+from askless.model_file import read_model
 from askless.service.models import Models, ServedModel, read_models
 from askless.service.pages import FILES
 from tests.cli.cli_helpers import messy_frame

@@ -12,7 +12,7 @@ import pytest
 from askless.acquisition import TruthPolicy
 from askless.cli import main
 from askless.exceptions import ParameterError, TruthError
-from askless.persistence import read_model
+from askless.model_file import read_model
 from askless.service.models import ServedModel, read_models
 from tests.cli.cli_helpers import spawn
 from tests.coded import raises

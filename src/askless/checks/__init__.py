@@ -18,8 +18,8 @@ from askless.checks.examples import example_cases, example_table, rows_for
 from askless.checks.models import METHOD_CHECKS, MODEL_CHECKS, Trial
 from askless.checks.policies import PASSED, POLICY_CHECKS, PREDICTOR_CHECKS, CheckFailed, label
 from askless.exceptions import TruthError
-from askless.fitted import FittedModel
 from askless.methods import Method, find_method
+from askless.model import FittedModel
 
 __all__ = [
     "Check",

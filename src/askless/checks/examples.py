@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from askless.acquisition import Cases, Grid, Part, Schema, State, Task
-from askless.fitted import FittedModel
+from askless.model import FittedModel
 
 GROUPS = {"pressure": ["upper", "lower"]}  # of `example_table`
 IMAGE = (4, 4)  # pixels of those of `example_images`

@@ -22,9 +22,9 @@ from askless.checks.examples import GROUPS, IMAGE, example_images, example_table
 from askless.checks.policies import PASSED, require, require_refusal, require_valid
 from askless.encoding.cells import is_missing
 from askless.estimators import DynamicClassifier, DynamicRegressor
-from askless.fitted import FittedModel
 from askless.methods import Method
-from askless.persistence import read_model, write_model
+from askless.model import FittedModel
+from askless.model_file import read_model, write_model
 
 INTERVIEWS = 4  # rows that are interviewed
 ROUNDING = 1e-6  # of numbers about 1: a library may add up one network's products otherwise than those of two at once

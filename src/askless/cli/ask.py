@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     from askless.cli.wording import Wording
     from askless.encoding import TableEncoder
     from askless.exceptions import InterviewError
-    from askless.persistence import read_model
+    from askless.model_file import read_model
 
     model = read_model(args.model)
     if not isinstance(model.encoder, TableEncoder):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from askless.acquisition import Trajectory
     from askless.cli.scores import Scores
-    from askless.fitted import FittedModel
+    from askless.model import FittedModel
 
 __all__ = ["add", "run"]
 
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> None:
     )
     from askless.cli.tables import errors_of, filled_up
     from askless.cli.unseen import Unseen
-    from askless.persistence import read_model
+    from askless.model_file import read_model
 
     model = read_model(args.model)
     metric = choose_metric(args.metric, model.task)

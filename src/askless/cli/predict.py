@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from askless.cli.chunks import Chunk
     from askless.cli.unseen import Unseen
     from askless.cli.writers import Writer
-    from askless.fitted import FittedModel
+    from askless.model import FittedModel
 
 __all__ = ["add", "run"]
 
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     from askless.cli.tables import check_columns, for_model, is_parquet, open_table_for
     from askless.cli.unseen import Unseen
     from askless.cli.writers import open_writer
-    from askless.persistence import read_model
+    from askless.model_file import read_model
 
     if args.output is not None:
         is_parquet(args.output)

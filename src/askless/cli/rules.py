@@ -15,7 +15,7 @@ from askless.exceptions import AsklessError
 
 if TYPE_CHECKING:
     from askless.acquisition import StoppingRule
-    from askless.fitted import FittedModel
+    from askless.model import FittedModel
 
 __all__ = ["STOP_HELP", "add_asking", "add_missing_words", "add_rows", "asking", "read_stop", "rows_asking"]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from askless.acquisition import Costs, StoppingRule, Trajectory
-    from askless.fitted import FittedModel
+    from askless.model import FittedModel
 
 __all__ = [
     "Scores",

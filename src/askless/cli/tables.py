@@ -17,7 +17,7 @@ from askless.exceptions import TableError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from askless.fitted import FittedModel
+    from askless.model import FittedModel
 
 __all__ = [
     "Chunk",

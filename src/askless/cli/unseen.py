@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from askless.acquisition import Part
-    from askless.fitted import FittedModel
+    from askless.model import FittedModel
 
 __all__ = ["Unseen"]
 

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-    from askless.fitted import FittedModel
+    from askless.model import FittedModel
 
 __all__ = ["rollout_frame"]
 
@@ -32,7 +32,7 @@ def rollout_frame(model: str | os.PathLike[str], table: Any, **options: Any) -> 
     table : a `dask.dataframe.DataFrame` with the columns of the model.
     options : of `rollout`: max_features, stopping, costs; available and known as lists of names.
     """
-    from askless.persistence import read_model
+    from askless.model_file import read_model
 
     meta = _example(read_model(model)).iloc[:0].astype({"case": table._meta.index.dtype})
     dask: Any = import_module("dask")
@@ -51,7 +51,7 @@ def _asked(part: pd.DataFrame, content: bytes, meta: pd.DataFrame, options: dict
 
 def _model(content: bytes) -> FittedModel:
     """The model in a file's content; a process reads it once."""
-    from askless.persistence import read_model
+    from askless.model_file import read_model
 
     model = _models.get(content)  # one step: another thread may clear the dict at any time
     if model is None:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from askless.acquisition import CostModel, StoppingRule, Trajectory
     from askless.datasets import Dataset
-    from askless.fitted import FittedModel
     from askless.methods import Method
+    from askless.model import FittedModel
 
 __all__ = ["Split", "configured_method", "fit_task", "load_table", "run_task", "split_rows"]
 

@@ -1,6 +1,6 @@
 """Fitted policies and predictors: what a model file holds. Numpy runs them; image networks and users' own need torch.
 
-A model file names these classes, and `askless.persistence` looks them up by `getattr` over `__all__`. A new one
+A model file names these classes, and `askless.model_file` looks them up by `getattr` over `__all__`. A new one
 needs `config()` (JSON), `arrays()` (tensors by name) and a class method `build(config, arrays)`.
 """
 

@@ -13,9 +13,9 @@ from typing import Any
 from askless.acquisition.schema import Feature, Part
 from askless.encoding.category import Choices
 from askless.exceptions import AsklessError, ParameterError
-from askless.fitted import FittedModel
 from askless.hints import nearest
-from askless.persistence import read_model
+from askless.model import FittedModel
+from askless.model_file import read_model
 from askless.service.descriptions import Description, Limits, described, read_descriptions, valid_range
 from askless.service.errors import invalid, not_found
 

@@ -30,7 +30,7 @@ from askless.acquisition.stopping.certified import LOST, MIXED
 from askless.encoding import encoder_from_json
 from askless.exceptions import AsklessError, ModelFileError, ParameterError
 from askless.files import write_atomic
-from askless.fitted import FittedModel
+from askless.model import FittedModel
 from askless.models import Networked, NetworkFactory, NetworkLike
 
 __all__ = ["FORMAT_VERSION", "read_model", "write_model"]

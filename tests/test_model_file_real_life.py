@@ -11,10 +11,10 @@ from askless.acquisition.stopping import Confidence, MaxCost, MaxFeatures
 from askless.checks import example_table
 from askless.exceptions import ModelFileError
 from askless.methods import FixedOrder
-from askless.persistence import read_model
+from askless.model_file import read_model
 from tests.coded import raises
 from tests.model_files import forged, opened
-from tests.test_persistence_damage import with_tensors
+from tests.test_model_file_damage import with_tensors
 
 X, Y = example_table("classification")
 NAMES = [str(name) for name in X.columns]

@@ -21,8 +21,8 @@ from askless.acquisition import MaxFeatures
 from askless.checks import example_table
 from askless.exceptions import AsklessError, ModelFileError, ParameterError
 from askless.methods import FixedOrder, Greedy, Random
+from askless.model_file import FORMAT_VERSION, read_model, write_model
 from askless.models import NetPolicy, NetPredictor, Network, Ranking
-from askless.persistence import FORMAT_VERSION, read_model, write_model
 from tests.coded import raises
 from tests.model_files import forged, opened
 
@@ -300,7 +300,7 @@ def test_a_failed_save_leaves_the_old_file(classifier, path, monkeypatch, step):
 SAVING = """
 import sys
 from dataclasses import replace
-from askless.persistence import read_model, write_model
+from askless.model_file import read_model, write_model
 model = read_model(sys.argv[1])
 for i in range(10**9):
     write_model(replace(model, summary={"round": i}), sys.argv[1])

@@ -14,8 +14,8 @@ from askless.checks import example_table
 from askless.exceptions import CertificationWarning, ModelFileError
 from askless.methods import Value
 from askless.methods.greedy import GreedyRecipe
+from askless.model_file import FORMAT_VERSION, read_model
 from askless.models import NetValue
-from askless.persistence import FORMAT_VERSION, read_model
 from tests.coded import no_warning, raises, warns
 from tests.model_files import forged, opened
 

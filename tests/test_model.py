@@ -28,7 +28,7 @@ def model():
     return estimator.fit(X, Y).model_
 
 
-@pytest.mark.parametrize("which", ["fitted.ROWS_AT_ONCE", "acquisition.rollout.CASES_AT_ONCE"])
+@pytest.mark.parametrize("which", ["model.ROWS_AT_ONCE", "acquisition.rollout.CASES_AT_ONCE"])
 def test_chunks_of_rows_change_nothing(model, monkeypatch, which):
     known = np.random.default_rng(0).random((len(X), 5)) < 0.3
     whole = model.rollout(X, known=known, available=NAMES[:4])

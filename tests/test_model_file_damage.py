@@ -19,7 +19,7 @@ from askless.acquisition import MaxFeatures
 from askless.checks import example_table
 from askless.exceptions import ModelFileError
 from askless.methods import FixedOrder, Greedy
-from askless.persistence import FORMAT_VERSION, read_model
+from askless.model_file import FORMAT_VERSION, read_model
 from tests.coded import raises
 from tests.model_files import forged, opened, stamped
 
