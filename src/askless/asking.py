@@ -162,13 +162,8 @@ class Asking:
         """
         chosen = metrics.metric(metric) if metric else metrics.usual_metric(self._task)
         if chosen.task != self._task:
-            raise ParameterError(
-                "invalid_choice",
-                f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}",
-                name="metric",
-                value=metric,
-                expected=self._task,
-            )
+            message = f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}"
+            raise ParameterError("invalid_choice", message, name="metric", value=metric, expected=self._task)
         trajectory = self.rollout(X, **options)
         target = self._encode_target(y, X, known_classes=True)
         return metrics.curve(

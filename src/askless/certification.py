@@ -36,12 +36,8 @@ def certified_rules(
     `options` go to the roll-out of these cases: prices, what is known beforehand, and so on.
     """
     if options.get("batch", 1) != 1:
-        raise ParameterError(
-            "not_supported",
-            f"batch must be 1, not {options['batch']!r}: a rule is certified for questions one at a time",
-            name="batch",
-            value=options["batch"],
-        )
+        message = f"batch must be 1, not {options['batch']!r}: a rule is certified for questions one at a time"
+        raise ParameterError("not_supported", message, name="batch", value=options["batch"])
     if not any(rule.promises for rule in rules):
         return tuple(rules)
     others = [rule for rule in rules if not isinstance(rule, Certified)]

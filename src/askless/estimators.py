@@ -118,15 +118,8 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         sample = sample_rows(len(y), self.max_rows, seed)
         n_rows = len(y) if n_rows is None else n_rows
         if len(sample) < n_rows:
-            warnings.warn(
-                AsklessWarning(
-                    "sampled_rows",
-                    f"training uses a random sample of {len(sample):,} of {n_rows:,} rows; change it with max_rows",
-                    rows=n_rows,
-                    used=len(sample),
-                ),
-                stacklevel=2,
-            )
+            message = f"training uses a random sample of {len(sample):,} of {n_rows:,} rows; change it with max_rows"
+            warnings.warn(AsklessWarning("sampled_rows", message, rows=n_rows, used=len(sample)), stacklevel=2)
         rows, proof = (sample[part] for part in held_for_proof(as_rules(self.stopping), y[sample], seed))
         if validation is None:
             kept, held = holdout(y[rows], self.validation_fraction, self._task == "classification", seed)
@@ -225,18 +218,11 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         """How images are cut into patches, or None for a table."""
         shape = getattr(self, "image_shape_", None)
         if shape is None and self.patch_size is not None:
-            raise ParameterError(
-                "conflicting_settings",
-                "patch_size is for images: arrays of shape (n, height, width[, channels])",
-                name="patch_size",
-                value=self.patch_size,
-            )
+            message = "patch_size is for images: arrays of shape (n, height, width[, channels])"
+            raise ParameterError("conflicting_settings", message, name="patch_size", value=self.patch_size)
         if shape is not None and self.groups is not None:
-            raise ParameterError(
-                "conflicting_settings",
-                "groups are for tables; the features of images are their pixels or patches",
-                name="groups",
-            )
+            message = "groups are for tables; the features of images are their pixels or patches"
+            raise ParameterError("conflicting_settings", message, name="groups")
         return None if shape is None else image_grid(shape, self.patch_size)
 
     def _settings(self, method: Method, schema: Schema, target: Any) -> dict[str, Any]:
@@ -379,13 +365,8 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
             row = int(strange[0])
             label = labels[row : row + 1].tolist()[0]
             classes = self.classes_.tolist()
-            raise TableError(
-                "unknown_label",
-                f"unknown label {label!r} in y, row {row} (0-based); `fit` saw {listed(classes)}",
-                label=label,
-                row=row,
-                choices=classes,
-            )
+            message = f"unknown label {label!r} in y, row {row} (0-based); `fit` saw {listed(classes)}"
+            raise TableError("unknown_label", message, label=label, row=row, choices=classes)
         return codes
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from askless.acquisition import Grid
 from askless.acquisition.numbers import is_whole
-from askless.exceptions import ParameterError, TableError
+from askless.exceptions import TableError, bad_value
 
 __all__ = ["flat_images", "image_grid", "is_images", "stacked_images"]
 
@@ -24,14 +24,11 @@ def stacked_images(X: Any) -> Any:
         return X
     for i, image in enumerate(X):
         if image.shape != X[0].shape:
-            raise TableError(
-                "wrong_shape",
+            message = (
                 f"image {i} (0-based) of X has the shape {image.shape}, the first one {X[0].shape}; all images must "
-                "have the same shape",
-                row=i,
-                shape=image.shape,
-                expected=X[0].shape,
+                "have the same shape"
             )
+            raise TableError("wrong_shape", message, row=i, shape=image.shape, expected=X[0].shape)
     return np.stack(X) if X else X
 
 
@@ -48,11 +45,11 @@ def image_grid(shape: tuple[int, ...], patch_size: int | None) -> Grid:
     """
     size: Any = 1 if patch_size is None else patch_size
     if not is_whole(size) or size < 1:
-        raise ParameterError(
+        raise bad_value(
             "out_of_range" if is_whole(size) else "wrong_type",
-            f"patch_size must be an integer of at least 1, not {patch_size!r}",
-            name="patch_size",
-            value=patch_size,
+            "patch_size",
+            patch_size,
+            "an integer of at least 1",
             low=1,
         )
     height, width, channels = (*shape, 1)[:3]

@@ -68,12 +68,8 @@ def table_again(estimator: Any, X: Any) -> Any:
     if is_images(X):
         if tuple(X.shape[1:]) != shape:
             _refuse_one_image(X, shape)
-            raise TableError(
-                "wrong_shape",
-                f"the images have the shape {X.shape[1:]}; `fit` saw {shape}",
-                shape=X.shape[1:],
-                expected=shape,
-            )
+            message = f"the images have the shape {X.shape[1:]}; `fit` saw {shape}"
+            raise TableError("wrong_shape", message, shape=X.shape[1:], expected=shape)
         X = flat_images(X)
     X = _two_dimensional(estimator, X)
     framed = is_frame(X)
@@ -81,13 +77,11 @@ def table_again(estimator: Any, X: Any) -> Any:
     if width != estimator.n_features_in_ and not (framed and estimator._by_name):
         if not framed:
             _refuse_one_image(X, shape)
-        raise TableError(
-            "wrong_shape",
+        message = (
             f"X has {width} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input",
-            value=width,
-            expected=estimator.n_features_in_,
+            f"{estimator.n_features_in_} features as input"
         )
+        raise TableError("wrong_shape", message, value=width, expected=estimator.n_features_in_)
     if hasattr(estimator, "model_"):  # a fit with validation images has not learned the scale yet
         warn_of_scale(estimator.model_.encoder, X)
         X = _without_words(X, estimator.model_.missing_words)
@@ -172,15 +166,11 @@ def warn_of_labels(classes: Iterable[Any]) -> None:
     blank = [label for label in classes if isinstance(label, str) and is_missing(label)]
     if blank:
         kept = "a class" if len(blank) == 1 else "classes"
-        warnings.warn(
-            AsklessWarning(
-                "missing_as_class",
-                f"y holds {listed(blank)}, kept as {kept}; in X this text counts as missing; drop these rows if "
-                "their labels are unknown",
-                choices=blank,
-            ),
-            stacklevel=3,
+        message = (
+            f"y holds {listed(blank)}, kept as {kept}; in X this text counts as missing; drop these rows if "
+            "their labels are unknown"
         )
+        warnings.warn(AsklessWarning("missing_as_class", message, choices=blank), stacklevel=3)
 
 
 def checked_numbers(y: Any, X: Any) -> np.ndarray:
@@ -198,13 +188,8 @@ def checked_numbers(y: Any, X: Any) -> np.ndarray:
         )
     row = int(np.abs(numbers).argmax())
     if abs(numbers[row]) > LARGEST_TARGET:
-        raise TableError(
-            "bad_label",
-            f"y has {numbers[row]:g} in row {row} (0-based); the limit is {LARGEST_TARGET:g}",
-            row=row,
-            value=float(numbers[row]),
-            high=LARGEST_TARGET,
-        )
+        message = f"y has {numbers[row]:g} in row {row} (0-based); the limit is {LARGEST_TARGET:g}"
+        raise TableError("bad_label", message, row=row, value=float(numbers[row]), high=LARGEST_TARGET)
     return numbers
 
 
@@ -230,12 +215,8 @@ def _one_dimensional(y: Any, X: Any) -> np.ndarray:
         )
     missing = np.flatnonzero(_is_missing(values))
     if len(missing):
-        raise TableError(
-            "bad_label",
-            f"y has {len(missing)} missing value(s) (NaN), first in row {missing[0]} (0-based); drop these rows",
-            row=int(missing[0]),
-            rows=len(missing),
-        )
+        message = f"y has {len(missing)} missing value(s) (NaN), first in row {missing[0]} (0-based); drop these rows"
+        raise TableError("bad_label", message, row=int(missing[0]), rows=len(missing))
     if values.dtype.kind == "O":
         _check_types(values)
     return values
@@ -248,12 +229,8 @@ def _check_types(values: np.ndarray) -> None:
     if strange:
         row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
         kind = type(cells[row]).__name__
-        raise TableError(
-            "bad_label",
-            f"y has values of type {kind}, first in row {row} (0-based); expected text, numbers or booleans",
-            row=row,
-            value=kind,
-        )
+        message = f"y has values of type {kind}, first in row {row} (0-based); expected text, numbers or booleans"
+        raise TableError("bad_label", message, row=row, value=kind)
 
 
 def _is_missing(values: np.ndarray) -> np.ndarray:
@@ -270,11 +247,7 @@ def seed_of(random_state: Any) -> int:
     """A seed: an integer as it is, or a draw from anything else that scikit-learn accepts as a random state."""
     if is_whole(random_state):
         if not 0 <= random_state < 2**63:
-            raise ParameterError(
-                "out_of_range",
-                f"random_state must be at least 0 and below 2**63, not {random_state}",
-                name="random_state",
-                value=int(random_state),
-            )
+            message = f"random_state must be at least 0 and below 2**63, not {random_state}"
+            raise ParameterError("out_of_range", message, name="random_state", value=int(random_state))
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))

@@ -39,12 +39,8 @@ def load(path: str | os.PathLike[str], network: NetworkFactory | None = None) ->
             "unreadable_file", f"{path} has settings that cannot be read ({error!r})", path=str(path)
         ) from error
     if strange:
-        raise ModelFileError(
-            "newer_format",
-            f"{path} has settings that this version of askless does not know: {listed(strange)}",
-            path=str(path),
-            name=strange[0],
-        )
+        message = f"{path} has settings that this version of askless does not know: {listed(strange)}"
+        raise ModelFileError("newer_format", message, path=str(path), name=strange[0])
     estimator.model_ = model
     estimator.history_ = []  # not in the file
     if model.image_shape is not None:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askless.acquisition.trajectory import Trajectory
-from askless.exceptions import ParameterError, TableError
+from askless.exceptions import ParameterError, TableError, bad_value
 from askless.hints import did_you_mean, listed, nearest
 
 if TYPE_CHECKING:
@@ -58,12 +58,8 @@ def _metric(task: str, label: str, *, greater_is_better: bool) -> Callable[[Weig
             truth, given = checked(task, y, predictions)
             value = float(weighted(truth, given, np.ones((1, len(truth))))[0])
             if np.isnan(value):
-                raise TableError(
-                    "one_class",
-                    f"{label} is undefined: all {len(truth)} values of y are the same",
-                    name=weighted.__name__,
-                    rows=len(truth),
-                )
+                message = f"{label} is undefined: all {len(truth)} values of y are the same"
+                raise TableError("one_class", message, name=weighted.__name__, rows=len(truth))
             return value
 
         vars(score).update(task=task, label=label, greater_is_better=greater_is_better, weighted=weighted)
@@ -78,23 +74,15 @@ def checked(task: str, y: ArrayLike, predictions: ArrayLike) -> tuple[np.ndarray
     truth, given = np.asarray(y), np.asarray(predictions)
     given = given[:, None] if given.ndim == 1 else given
     if truth.ndim != 1 or given.ndim != 2 or len(truth) != len(given) or not given.size:
-        raise TableError(
-            "wrong_shape",
-            f"y of shape {truth.shape} and predictions of shape {given.shape} do not fit together",
-            name="predictions",
-            shape=given.shape,
-            expected=truth.shape,
-        )
+        message = f"y of shape {truth.shape} and predictions of shape {given.shape} do not fit together"
+        raise TableError("wrong_shape", message, name="predictions", shape=given.shape, expected=truth.shape)
     given = given if given.dtype.kind == "f" else given.astype(np.float64)
     _refuse(~np.isfinite(given).all(axis=1), given, "the predictions are not finite", "predictions")
     if task == "regression":
         if given.shape[1] > 1:
+            message = f"the predictions have {given.shape[1]} columns; those of a regression have one"
             raise ParameterError(
-                "wrong_shape",
-                f"the predictions have {given.shape[1]} columns; those of a regression have one",
-                name="predictions",
-                shape=given.shape,
-                expected=(len(given), 1),
+                "wrong_shape", message, name="predictions", shape=given.shape, expected=(len(given), 1)
             )
         truth = truth.astype(np.float64)
         _refuse(~np.isfinite(truth), truth, "y is not finite", "y")
@@ -102,13 +90,11 @@ def checked(task: str, y: ArrayLike, predictions: ArrayLike) -> tuple[np.ndarray
     if given.shape[1] == 1:
         given = np.column_stack([1 - given, given])
     if truth.dtype.kind not in "iub":
-        raise TableError(
-            "bad_label",
+        message = (
             f"y is of type {truth.dtype}; classes are given as integer codes from 0 on: each label's place in "
-            "model.classes_, np.searchsorted(model.classes_, y)",
-            name="y",
-            value=str(truth.dtype),
+            "model.classes_, np.searchsorted(model.classes_, y)"
         )
+        raise TableError("bad_label", message, name="y", value=str(truth.dtype))
     _refuse((truth < 0) | (truth >= given.shape[1]), truth, f"y is not one of the codes 0..{given.shape[1] - 1}", "y")
     return truth.astype(np.int64), given
 
@@ -241,12 +227,9 @@ def metric(name: str) -> Metric:
     """
     if name not in METRICS:
         hint = did_you_mean(name, METRICS)
+        message = f"there is no metric {name!r}{hint}; there are {listed(METRICS)}"
         raise ParameterError(
-            "unknown_name",
-            f"there is no metric {name!r}{hint}; there are {listed(METRICS)}",
-            name=name,
-            nearest=nearest(name, METRICS),
-            choices=list(METRICS),
+            "unknown_name", message, name=name, nearest=nearest(name, METRICS), choices=list(METRICS)
         )
     return METRICS[name]
 
@@ -297,24 +280,15 @@ def curve(
     of = _by_name(metric) if isinstance(metric, str) else metric
     y = _codes(y, trajectory.outputs) if of.task == "classification" else y
     if budgets is not None and not isinstance(budgets, Iterable):
-        raise ParameterError(
-            "wrong_type",
-            f"budgets must be a list of numbers of answers, such as range(6) or [5], not {budgets!r}",
-            name="budgets",
-            value=budgets,
-        )
+        raise bad_value("wrong_type", "budgets", budgets, "a list of numbers of answers, such as range(6) or [5]")
     steps = [index(b) for b in (range(trajectory.order.shape[1] + 1) if budgets is None else budgets)]
     frame = pd.DataFrame({"budget": steps, "score": [of(y, trajectory.at(step)) for step in steps]})
     frame.attrs["label"] = of.label  # for the axis of a figure
     if interval is not None:
         if not 0 < interval < 1 or n_boot < 1:
             name, value = ("n_boot", n_boot) if 0 < interval < 1 else ("interval", interval)
-            raise ParameterError(
-                "out_of_range",
-                f"interval={interval} must be between 0 and 1, and n_boot={n_boot} at least 1",
-                name=name,
-                value=value,
-            )
+            message = f"interval={interval} must be between 0 and 1, and n_boot={n_boot} at least 1"
+            raise ParameterError("out_of_range", message, name=name, value=value)
         pairs = [checked(of.task, y, trajectory.at(step)) for step in steps]
         resamples = _resamples(len(trajectory), n_boot, np.random.default_rng(random_state))
         drawn = np.hstack([[of.weighted(*pair, weights) for pair in pairs] for weights in resamples])
@@ -333,14 +307,8 @@ def _codes(y: ArrayLike, classes: tuple[Any, ...]) -> ArrayLike:
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         wrong = labels[row : row + 1].tolist()[0]
-        raise TableError(
-            "unknown_label",
-            f"unknown label {wrong!r} in y, row {row} (0-based); the classes are {listed(classes)}",
-            name="y",
-            label=wrong,
-            row=row,
-            choices=list(classes),
-        )
+        message = f"unknown label {wrong!r} in y, row {row} (0-based); the classes are {listed(classes)}"
+        raise TableError("unknown_label", message, name="y", label=wrong, row=row, choices=list(classes))
     return codes
 
 

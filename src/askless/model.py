@@ -45,7 +45,7 @@ from askless.acquisition.stopping import as_rules, check_rules
 from askless.acquisition.stopping.certified import MIXED, manner_of, rules_in_force
 from askless.encoding import Encoder
 from askless.encoding.cells import as_numbers, is_missing
-from askless.exceptions import InterviewError, ParameterError, UnseenWarning
+from askless.exceptions import InterviewError, ParameterError, UnseenWarning, bad_value
 from askless.hints import listed
 from askless.tables import check_row_labels, row_chunks, take_rows
 
@@ -124,13 +124,7 @@ class FittedModel:
         available = self.mask(available, "available", table)
         known = self.mask(known, "known", table)
         if not is_whole(batch) or batch < 1:
-            raise ParameterError(
-                "out_of_range",
-                f"batch must be an integer of at least 1, not {batch!r}",
-                name="batch",
-                value=batch,
-                low=1,
-            )
+            raise bad_value("out_of_range", "batch", batch, "an integer of at least 1", low=1)
         if any(rule.promises for rule in rules):
             manner = self.manner(rules, costs, known, available, int(batch))
             rules = rules_in_force(rules, manner, self.fingerprint)
@@ -171,13 +165,8 @@ class FittedModel:
         available = self.mask(available, "available", table)
         known = self.mask(known, "known", table)
         if not is_whole(row) or not -len(table) <= row < len(table):
-            raise ParameterError(
-                "out_of_range",
-                f"row must be an integer from 0 to {len(table) - 1}, not {row!r}",
-                name="row",
-                value=row,
-                low=0,
-                high=len(table) - 1,
+            raise bad_value(
+                "out_of_range", "row", row, f"an integer from 0 to {len(table) - 1}", low=0, high=len(table) - 1
             )
         if isinstance(asked, str):
             raise ParameterError(
@@ -249,13 +238,8 @@ class FittedModel:
             low, high = self.limits(part.name)
             where = {"feature": name, "column": part.name, "value": value}
             if not within(number, (low, high)):
-                raise InterviewError(
-                    "bad_answer",
-                    f"{part.name!r} must be {limits_text((low, high))}, not {number:g}",
-                    **where,
-                    low=low,
-                    high=high,
-                )
+                message = f"{part.name!r} must be {limits_text((low, high))}, not {number:g}"
+                raise InterviewError("bad_answer", message, **where, low=low, high=high)
             assert part.low is not None
             assert part.high is not None
             if not within(number, plausible_limits(part.low, part.high)):
@@ -411,19 +395,11 @@ class FittedModel:
         if mask is None:
             return None
         if isinstance(mask, str):
-            raise ParameterError(
-                "wrong_type",
-                f"{name} must be a list of feature names, such as [{mask!r}], not the text {mask!r}",
-                name=name,
-                value=mask,
-            )
+            message = f"{name} must be a list of feature names, such as [{mask!r}], not the text {mask!r}"
+            raise ParameterError("wrong_type", message, name=name, value=mask)
         if isinstance(mask, Mapping):
-            raise ParameterError(
-                "wrong_type",
-                f"{name} must be a list of feature names, such as {list(mask)}, not a mapping",
-                name=name,
-                value=mask,
-            )
+            message = f"{name} must be a list of feature names, such as {list(mask)}, not a mapping"
+            raise ParameterError("wrong_type", message, name=name, value=mask)
         shape = (len(table), len(self.schema))
         if isinstance(mask, Iterator):
             mask = list(mask)
@@ -451,26 +427,15 @@ def _in_order(mask: Any, name: str, schema: Schema) -> Any:
     if not any(isinstance(column, str) for column in columns):
         return mask
     if sorted(map(str, columns)) != sorted(schema.names):
-        raise ParameterError(
-            "missing_column",
-            f"the columns of {name} must be the features, not {listed(columns)}",
-            name=name,
-            value=columns,
-            expected=list(schema.names),
-        )
+        message = f"the columns of {name} must be the features, not {listed(columns)}"
+        raise ParameterError("missing_column", message, name=name, value=columns, expected=list(schema.names))
     return mask[list(schema.names)]
 
 
 def checked_budget(max_features: Any, n_features: int) -> int:
     """A budget as an integer of at least 1, clipped to the number of features."""
     if not is_whole(max_features) or max_features < 1:
-        raise ParameterError(
-            "out_of_range",
-            f"max_features must be an integer of at least 1, not {max_features!r}",
-            name="max_features",
-            value=max_features,
-            low=1,
-        )
+        raise bad_value("out_of_range", "max_features", max_features, "an integer of at least 1", low=1)
     return min(int(max_features), n_features)
 
 

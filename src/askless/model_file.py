@@ -94,12 +94,8 @@ def _written(model: FittedModel) -> bytes:
     metadata = {"askless": json.dumps(manifest, sort_keys=True, allow_nan=False), "sha256": _NO_DIGEST}
     content = _in_order(save(tensors, metadata))
     if len(content) > LARGEST:
-        raise ParameterError(
-            "too_large",
-            f"the model has {len(content)} bytes; a model file holds at most {LARGEST}",
-            value=len(content),
-            high=LARGEST,
-        )
+        message = f"the model has {len(content)} bytes; a model file holds at most {LARGEST}"
+        raise ParameterError("too_large", message, value=len(content), high=LARGEST)
     return content
 
 
@@ -147,18 +143,11 @@ def read_model(path: str | os.PathLike[str], network: NetworkFactory | None = No
     except ModelFileError as error:
         raise ModelFileError(error.code, f"{path}: {error}", **{**error.fields, "path": str(path)}) from error
     except ModuleNotFoundError as error:
-        raise ModelFileError(
-            "missing_package",
-            f"{path} holds an image network or a network of your own, which needs {error.name}; install it",
-            name=error.name,
-            path=str(path),
-        ) from error
+        message = f"{path} holds an image network or a network of your own, which needs {error.name}; install it"
+        raise ModelFileError("missing_package", message, name=error.name, path=str(path)) from error
     except Exception as error:  # whatever went wrong, the content is the reason
-        raise ModelFileError(
-            "unreadable_file",
-            f"{path} is not a model file that this version of askless can read ({error!r})",
-            path=str(path),
-        ) from error
+        message = f"{path} is not a model file that this version of askless can read ({error!r})"
+        raise ModelFileError("unreadable_file", message, path=str(path)) from error
     if network is not None and _factory(model) is None:
         raise ParameterError(
             "not_supported", f"{path} has no network of your own; load it without `network`", name="network"
@@ -213,13 +202,11 @@ def _up_to_date(manifest: Any, tensors: dict[str, np.ndarray]) -> Any:
     if type(version) is not int or version < 1:
         raise ValueError(f"the format version is {version!r}")
     if version > FORMAT_VERSION:
-        raise ModelFileError(
-            "newer_format",
+        message = (
             f"the file has format version {version}; this version of askless reads up to {FORMAT_VERSION}: "
-            "update askless",
-            version=version,
-            supported=FORMAT_VERSION,
+            "update askless"
         )
+        raise ModelFileError("newer_format", message, version=version, supported=FORMAT_VERSION)
     for older in range(version, FORMAT_VERSION):
         _UPDATES[older](manifest, tensors)
         manifest["format"] = older + 1
@@ -419,11 +406,8 @@ def _in_order(content: bytes) -> bytes:
 def _described(module: Any, part: Any) -> dict[str, Any]:
     name = type(part).__name__
     if getattr(module, name, None) is not type(part):
-        raise ParameterError(
-            "cannot_save",
-            f"{name} cannot be saved: a model file holds only classes that {module.__name__} exports",
-            name=name,
-        )
+        message = f"{name} cannot be saved: a model file holds only classes that {module.__name__} exports"
+        raise ParameterError("cannot_save", message, name=name)
     return {"name": name, "config": part.config()}
 
 
@@ -461,10 +445,6 @@ def _plain(label: Any) -> Any:
     """A class label as JSON can hold it."""
     value = label.item() if isinstance(label, np.generic) else label
     if not isinstance(value, (str, int, float, bool)):
-        raise ParameterError(
-            "cannot_save",
-            f"the class label {label!r} is a {type(label).__name__}; a model file holds text and numbers only",
-            name="classes",
-            label=label,
-        )
+        message = f"the class label {label!r} is a {type(label).__name__}; a model file holds text and numbers only"
+        raise ParameterError("cannot_save", message, name="classes", label=label)
     return value

@@ -92,13 +92,8 @@ class ParquetTable:
         rows = np.asarray(rows)
         if len(rows) and (rows[0] < 0 or rows[-1] >= len(self) or (np.diff(rows) <= 0).any()):
             last = len(self) - 1
-            raise ParameterError(
-                "out_of_range",
-                f"rows of a ParquetTable must increase, and be between 0 and {last}",
-                name="rows",
-                low=0,
-                high=last,
-            )
+            message = f"rows of a ParquetTable must increase, and be between 0 and {last}"
+            raise ParameterError("out_of_range", message, name="rows", low=0, high=last)
         return self._like(self.column_names, rows if self._rows is None else self._rows[rows])
 
     def _like(self, columns: Sequence[str], rows: np.ndarray | None) -> ParquetTable:
@@ -190,12 +185,8 @@ class ParquetTable:
             ) from None
         twice = [name for name, times in Counter(file.schema_arrow.names).items() if times > 1]
         if twice:
-            raise TableError(
-                "duplicate_name",
-                f"{self.path}: several columns have the same name: {listed(twice)}",
-                path=self.path,
-                name=twice[0],
-            )
+            message = f"{self.path}: several columns have the same name: {listed(twice)}"
+            raise TableError("duplicate_name", message, path=self.path, name=twice[0])
         return file
 
     @cached_property
@@ -214,12 +205,9 @@ class ParquetTable:
         have = set(self._names)
         for name in names:
             if name not in have:
+                message = f"{self.path} has no column {name!r}{did_you_mean(name, self._names)}"
                 raise TableError(
-                    "missing_column",
-                    f"{self.path} has no column {name!r}{did_you_mean(name, self._names)}",
-                    path=self.path,
-                    column=name,
-                    nearest=nearest(name, self._names),
+                    "missing_column", message, path=self.path, column=name, nearest=nearest(name, self._names)
                 )
 
     def _check_own(self, columns: tuple[str, ...]) -> None:
@@ -230,12 +218,8 @@ class ParquetTable:
             raise TableError("duplicate_name", f"the column {twice!r} is named twice", name=twice)
         for name in self.categories:
             if name not in have:
-                raise TableError(
-                    "missing_column",
-                    f"categories: there is no column {name!r}{did_you_mean(name, columns)}",
-                    column=name,
-                    nearest=nearest(name, columns),
-                )
+                message = f"categories: there is no column {name!r}{did_you_mean(name, columns)}"
+                raise TableError("missing_column", message, column=name, nearest=nearest(name, columns))
 
     def __repr__(self) -> str:
         return f"ParquetTable({self.path!r}, {len(self):,} rows, {len(self.column_names)} columns)"
@@ -298,12 +282,11 @@ def check_row_labels(table: Any, other: Any, name: str) -> None:
         return
     if labels.is_unique and others.is_unique and (others.get_indexer(labels) >= 0).all():
         by_position = f"{name}.set_axis(X.index)" if hasattr(other, "columns") else f"{name}.to_numpy()"
-        raise TableError(
-            "row_labels_differ",
+        message = (
             f"{name} has the row labels of X in another order; pass {name}.loc[X.index], or {by_position} if the "
-            "rows belong together by position",
-            name=name,
+            "rows belong together by position"
         )
+        raise TableError("row_labels_differ", message, name=name)
 
 
 def _row_labels(table: Any) -> Any:

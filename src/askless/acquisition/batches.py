@@ -33,20 +33,14 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
     waits for another feature waits for its answer.
     """
     if any(rule.promises for rule in rules):
-        raise ParameterError(
-            "not_supported",
-            "a certified rule is for questions one at a time; it cannot be used with batches",
-            name="stopping",
-        )
+        message = "a certified rule is for questions one at a time; it cannot be used with batches"
+        raise ParameterError("not_supported", message, name="stopping")
     allowed, fired = narrowed(progress, rules)
     allowed = allowed.copy()  # members are taken out below
     context, reference = progress.context, progress.context.reference
     if reference is None:
-        raise ParameterError(
-            "not_supported",
-            "batches are chosen with answers from stored rows, and this model has none; see `reference_rows`",
-            name="batch",
-        )
+        message = "batches are chosen with answers from stored rows, and this model has none; see `reference_rows`"
+        raise ParameterError("not_supported", message, name="batch")
     allowed &= ~_repeated(context, progress.state.known)
     members: list[Member] = []
     state, count, spent = progress.state, progress.count, progress.spent

@@ -61,13 +61,10 @@ def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[np.ndar
         if closed is None:
             stops = np.asarray(rule.stops(seen))
             if stops.shape != fired.shape:
-                raise ParameterError(
-                    "wrong_shape",
-                    f"{rule!r}: `stops` must return a boolean for each case, shape {fired.shape}, not {stops.shape}",
-                    name="stops",
-                    shape=stops.shape,
-                    expected=fired.shape,
+                message = (
+                    f"{rule!r}: `stops` must return a boolean for each case, shape {fired.shape}, not {stops.shape}"
                 )
+                raise ParameterError("wrong_shape", message, name="stops", shape=stops.shape, expected=fired.shape)
             allowed = allowed & ~stops[:, None]
         else:
             left = allowed.any(axis=1)

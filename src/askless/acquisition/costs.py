@@ -14,7 +14,7 @@ import numpy as np
 from askless.acquisition.numbers import checked_number
 from askless.acquisition.schema import Schema
 from askless.acquisition.state import State
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 
 __all__ = [
     "CostModel",
@@ -63,11 +63,8 @@ class CostModel(ABC):
     def config(self) -> dict[str, Any]:
         """The arguments that make it again, for model files; an error, the default, if a file cannot hold them."""
         name = type(self).__name__
-        raise ParameterError(
-            "cannot_save",
-            f"{name} cannot be saved: a model file holds no functions; pass it to rollout and interview instead",
-            name=name,
-        )
+        message = f"{name} cannot be saved: a model file holds no functions; pass it to rollout and interview instead"
+        raise ParameterError("cannot_save", message, name=name)
 
 
 class Uniform(CostModel):
@@ -109,12 +106,9 @@ class PerFeature(CostModel):
         if self.by_name is not None:
             return PerFeature(_named_prices(self.by_name, schema, np.ones(len(schema))))
         if self.by_feature.shape != (len(schema),):
+            message = f"there are {len(self.by_feature)} prices for {len(schema)} features"
             raise ParameterError(
-                "wrong_shape",
-                f"there are {len(self.by_feature)} prices for {len(schema)} features",
-                name="costs",
-                shape=self.by_feature.shape,
-                expected=(len(schema),),
+                "wrong_shape", message, name="costs", shape=self.by_feature.shape, expected=(len(schema),)
             )
         return self
 
@@ -151,14 +145,11 @@ class Panels(CostModel):
         seen: dict[str, str] = {}
         for panel, members in panels.items():
             if not isinstance(members, Mapping):
-                raise ParameterError(
-                    "wrong_type",
+                message = (
                     f"the panel {panel!r} must be a mapping from features to their prices once the panel is open, "
-                    f"not {members!r}",
-                    name="panels",
-                    panel=panel,
-                    value=members,
+                    f"not {members!r}"
                 )
+                raise ParameterError("wrong_type", message, name="panels", panel=panel, value=members)
             for name in members:
                 if name in seen:
                     raise ParameterError(
@@ -238,12 +229,8 @@ class Depends(CostModel):
 
     def __init__(self, function: Callable[[State], Any]) -> None:
         if not callable(function):
-            raise ParameterError(
-                "wrong_type",
-                f"Depends takes a function of a state, not {function!r}",
-                name="function",
-                value=function,
-            )
+            message = f"Depends takes a function of a state, not {function!r}"
+            raise ParameterError("wrong_type", message, name="function", value=function)
         self.function = function
         self._names: tuple[str, ...] | None = None
 
@@ -259,22 +246,14 @@ class Depends(CostModel):
         try:
             prices = np.array(given, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ParameterError(
-                "wrong_type",
+            message = (
                 f"the function of Depends must return an array of prices of shape {shape} or {shape[1:]}, not a "
-                f"{type(given).__name__}",
-                name="function",
-                value=given,
-                expected=shape,
-            ) from None
-        if prices.shape not in (shape, shape[1:]):
-            raise ParameterError(
-                "wrong_shape",
-                f"the function of Depends returns prices of shape {prices.shape} for a state of shape {shape}",
-                name="function",
-                shape=prices.shape,
-                expected=shape,
+                f"{type(given).__name__}"
             )
+            raise ParameterError("wrong_type", message, name="function", value=given, expected=shape) from None
+        if prices.shape not in (shape, shape[1:]):
+            message = f"the function of Depends returns prices of shape {prices.shape} for a state of shape {shape}"
+            raise ParameterError("wrong_shape", message, name="function", shape=prices.shape, expected=shape)
         prices = np.broadcast_to(prices, shape)
         bad = ~(np.isfinite(prices) & (prices >= 0))
         if bad.any():
@@ -282,14 +261,8 @@ class Depends(CostModel):
             case = int(bad[:, place].argmax())
             name = place if self._names is None else self._names[place]
             price = float(prices[case, place])
-            raise ParameterError(
-                "out_of_range",
-                f"the cost of {name!r} is {price!r}; it must be a number of at least 0",
-                name="costs",
-                feature=name,
-                value=price,
-                low=0,
-            )
+            message = f"the cost of {name!r} is {price!r}; it must be a number of at least 0"
+            raise ParameterError("out_of_range", message, name="costs", feature=name, value=price, low=0)
         return prices
 
     def __repr__(self) -> str:
@@ -315,12 +288,8 @@ def cost_model(costs: Costs | None, schema: Schema, fitted: CostModel | None = N
     if isinstance(fitted, Panels):
         return fitted.changed(costs).bound(schema)
     if fitted is not None and not isinstance(fitted, PerFeature):
-        raise ParameterError(
-            "not_supported",
-            f"prices by name cannot change {fitted!r}, which the model was fitted with; use a cost model",
-            name="costs",
-            value=dict(costs),
-        )
+        message = f"prices by name cannot change {fitted!r}, which the model was fitted with; use a cost model"
+        raise ParameterError("not_supported", message, name="costs", value=dict(costs))
     before = schema.prices if fitted is None else fitted.bound(schema).by_feature
     return PerFeature(_named_prices(costs, schema, before))
 
@@ -354,11 +323,10 @@ def _checked_costs(costs: Any) -> Costs | None:
     if hasattr(costs, "to_dict") and not isinstance(costs, Mapping):
         costs = costs.to_dict()
     if costs is not None and not isinstance(costs, (Mapping, CostModel)):
-        raise ParameterError(
+        raise bad_value(
             "wrong_type",
-            "costs must be a mapping from names to prices, or an object whose class derives from "
-            f"askless.acquisition.CostModel, not {costs!r}",
-            name="costs",
-            value=costs,
+            "costs",
+            costs,
+            "a mapping from names to prices, or an object whose class derives from askless.acquisition.CostModel",
         )
     return costs

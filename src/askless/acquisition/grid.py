@@ -33,12 +33,9 @@ class Grid:
     def __post_init__(self) -> None:
         sizes = (self.height, self.width, self.channels, self.patch_size)
         if not all(type(size) is int and size > 0 for size in sizes):
+            message = f"height, width, channels and patch_size must be positive integers, not {sizes!r}"
             raise ParameterError(
-                "out_of_range",
-                f"height, width, channels and patch_size must be positive integers, not {sizes!r}",
-                name="height, width, channels, patch_size",
-                value=sizes,
-                low=1,
+                "out_of_range", message, name="height, width, channels, patch_size", value=sizes, low=1
             )
         if self.height % self.patch_size or self.width % self.patch_size:
             raise ParameterError(

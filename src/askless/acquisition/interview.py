@@ -204,12 +204,8 @@ class Interview:
         cannot be asked, or its value is not one.
         """
         if not isinstance(values, Mapping):
-            raise InterviewError(
-                "wrong_type",
-                f"answers must be a mapping from features to values, not {values!r}",
-                name="values",
-                value=values,
-            )
+            message = f"answers must be a mapping from features to values, not {values!r}"
+            raise InterviewError("wrong_type", message, name="values", value=values)
         encoded = []
         for name, value in values.items():
             index = self._open(name)
@@ -298,11 +294,8 @@ class Interview:
     def _asked(self) -> int:
         pick, _ = self._decision(self._now)
         if pick < 0:
-            raise InterviewError(
-                "interview_done",
-                f"the interview is done ({self.stop_reason}); there is no question to answer",
-                reason=self.stop_reason,
-            )
+            message = f"the interview is done ({self.stop_reason}); there is no question to answer"
+            raise InterviewError("interview_done", message, reason=self.stop_reason)
         return pick
 
     def _rules_of(self, moment: Moment) -> tuple[StoppingRule, ...]:
@@ -330,11 +323,8 @@ class Interview:
         """The position of a feature that may still be asked."""
         index = self._schema.index(name)
         if not self._now.progress.open[0, index]:
-            raise InterviewError(
-                "cannot_ask",
-                f"{name!r} cannot be asked: it was asked before or is unavailable; use `tell`",
-                feature=name,
-            )
+            message = f"{name!r} cannot be asked: it was asked before or is unavailable; use `tell`"
+            raise InterviewError("cannot_ask", message, feature=name)
         return index
 
     def _price(self, moment: Moment, index: int) -> float:
@@ -412,21 +402,15 @@ def checked_known(known: Any) -> Mapping[str, Any]:
     if hasattr(known, "to_dict") and not isinstance(known, Mapping):  # a pandas Series
         known = known.to_dict()
     if known is not None and not isinstance(known, Mapping):
-        raise InterviewError(
-            "wrong_type",
-            f"known must be a mapping from features to values, such as {{'age': 71}}, not {known!r}",
-            name="known",
-            value=known,
-        )
+        message = f"known must be a mapping from features to values, such as {{'age': 71}}, not {known!r}"
+        raise InterviewError("wrong_type", message, name="known", value=known)
     return known or {}
 
 
 def check_unavailable(unavailable: Any) -> None:
     """Refuse a single name, whose letters would be taken for names."""
     if isinstance(unavailable, str):
-        raise InterviewError(
-            "wrong_type",
-            f"unavailable must be a list of feature names, such as [{unavailable!r}], not the text {unavailable!r}",
-            name="unavailable",
-            value=unavailable,
+        message = (
+            f"unavailable must be a list of feature names, such as [{unavailable!r}], not the text {unavailable!r}"
         )
+        raise InterviewError("wrong_type", message, name="unavailable", value=unavailable)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from askless.acquisition.schema import Schema
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,21 +46,11 @@ def checked_precedence(precedence: Any) -> dict[str, list[str]]:
     if precedence is None:
         return {}
     if not isinstance(precedence, Mapping):
-        raise ParameterError(
-            "wrong_type",
-            f"precedence must be a mapping such as {{'later': ['first']}}, not {precedence!r}",
-            name="precedence",
-            value=precedence,
-        )
+        raise bad_value("wrong_type", "precedence", precedence, "a mapping such as {'later': ['first']}")
     for later, firsts in precedence.items():
         if isinstance(firsts, (str, bytes)) or not isinstance(firsts, Sequence):
-            raise ParameterError(
-                "wrong_type",
-                f"precedence of {later!r} must be a list of features, not {firsts!r}",
-                name="precedence",
-                feature=later,
-                value=firsts,
-            )
+            message = f"precedence of {later!r} must be a list of features, not {firsts!r}"
+            raise ParameterError("wrong_type", message, name="precedence", feature=later, value=firsts)
     return {str(later): [str(first) for first in firsts] for later, firsts in precedence.items()}
 
 

@@ -14,7 +14,7 @@ from askless.acquisition.precedence import Precedence
 from askless.acquisition.reference import Reference
 from askless.acquisition.schema import Schema
 from askless.acquisition.state import State
-from askless.exceptions import ParameterError
+from askless.exceptions import bad_value
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,11 @@ class Context:
         for name, base in (("policy", Policy), ("predictor", Predictor), ("costs", CostModel)):
             part = getattr(self, name)
             if not isinstance(part, base):
-                raise ParameterError(
+                raise bad_value(
                     "wrong_type",
-                    f"{name} must be an object whose class derives from askless.acquisition.{base.__name__}, "
-                    f"not {part!r}",
-                    name=name,
-                    value=part,
+                    name,
+                    part,
+                    f"an object whose class derives from askless.acquisition.{base.__name__}",
                 )
 
     @property

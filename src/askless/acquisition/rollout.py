@@ -69,12 +69,8 @@ def rollout(
         refuse_truth(policy)
     needs_truth = policy.needs_truth
     if batch > 1 and needs_truth:
-        raise ParameterError(
-            "not_supported",
-            f"batch must be 1, not {batch}, for a policy that looks at the true values",
-            name="batch",
-            value=batch,
-        )
+        message = f"batch must be 1, not {batch}, for a policy that looks at the true values"
+        raise ParameterError("not_supported", message, name="batch", value=batch)
     start = np.zeros_like(cases.present) if known is None else known
     allowed = askable(cases.present, missing, available) & ~start
     state = State.of(cases, schema.column_feature, start)

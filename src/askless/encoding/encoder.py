@@ -158,13 +158,8 @@ class TableEncoder:
         if not isinstance(answer, Mapping):
             if feature.is_group and not is_missing(answer):
                 example = ", ".join(f"{name!r}: ..." for name in names)
-                raise InterviewError(
-                    "bad_answer",
-                    f"answer to {feature.name!r}: expected a mapping {{{example}}}, not {shown(answer)}",
-                    feature=feature.name,
-                    value=answer,
-                    choices=names,
-                )
+                message = f"answer to {feature.name!r}: expected a mapping {{{example}}}, not {shown(answer)}"
+                raise InterviewError("bad_answer", message, feature=feature.name, value=answer, choices=names)
             return {names[0]: None if feature.is_group else answer}
         for name in answer:
             if name not in names:
@@ -198,13 +193,11 @@ class TableEncoder:
                 nearest=nearest(absent[0], at),
             )
         if len(columns) != len(self.columns):
-            raise TableError(
-                "wrong_shape",
+            message = (
                 f"X has {len(columns)} features, but {type(self).__name__} is expecting "
-                f"{len(self.columns)} features as input",
-                value=len(columns),
-                expected=len(self.columns),
+                f"{len(self.columns)} features as input"
             )
+            raise TableError("wrong_shape", message, value=len(columns), expected=len(self.columns))
         return {name: i for i, name in enumerate(self.columns)}
 
     # Files
@@ -325,13 +318,8 @@ def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) 
     for position, column in enumerate(columns.names):
         name = group_of.get(position, column)
         if position not in group_of and name in members:
-            raise TableError(
-                "duplicate_name",
-                f"the group {name!r} has the name of a column outside the group",
-                name=name,
-                column=name,
-                setting="groups",
-            )
+            message = f"the group {name!r} has the name of a column outside the group"
+            raise TableError("duplicate_name", message, name=name, column=name, setting="groups")
         features[name] = members.get(name, (position,))
     return list(features.items())
 
@@ -345,22 +333,12 @@ def plan_costs(
     for given, price in _items(costs, "costs"):
         name = columns.names[_position(columns, given)] if _is_position(columns, given) else str(given)
         if name not in prices and name in group_of:
-            raise TableError(
-                "unknown_name",
-                f"costs: {name!r} is part of the group {group_of[name]!r}; give the cost of the group",
-                name=name,
-                nearest=group_of[name],
-                setting="costs",
-            )
+            message = f"costs: {name!r} is part of the group {group_of[name]!r}; give the cost of the group"
+            raise TableError("unknown_name", message, name=name, nearest=group_of[name], setting="costs")
         if name not in prices:
             known = (*prices, *group_of)
-            raise TableError(
-                "unknown_name",
-                f"costs: there is no feature {name!r}{did_you_mean(name, known)}",
-                name=name,
-                nearest=nearest(name, known),
-                setting="costs",
-            )
+            message = f"costs: there is no feature {name!r}{did_you_mean(name, known)}"
+            raise TableError("unknown_name", message, name=name, nearest=nearest(name, known), setting="costs")
         prices[name] = checked_price(name, price)
     return prices
 
@@ -377,13 +355,8 @@ def _items(mapping: Any, what: str) -> Iterable[tuple[Any, Any]]:
 
 def _members(columns: Columns, name: str, group: Any) -> tuple[int, ...]:
     if isinstance(group, (str, bytes)) or not isinstance(group, Iterable):
-        raise TableError(
-            "wrong_type",
-            f"the group {name!r} must be a list of columns, not {group!r}",
-            name=name,
-            value=group,
-            setting="groups",
-        )
+        message = f"the group {name!r} must be a list of columns, not {group!r}"
+        raise TableError("wrong_type", message, name=name, value=group, setting="groups")
     positions = tuple(_position(columns, column, f"the group {name!r}: ") for column in group)
     if not positions:
         raise TableError("required", f"the group {name!r} is empty", name=name, setting="groups")
@@ -399,12 +372,8 @@ def _position(columns: Columns, column: Any, where: str = "") -> int:
     if _is_position(columns, column):
         if not 0 <= column < len(columns):
             last = len(columns) - 1
-            raise TableError(
-                "missing_column",
-                f"{where}there is no column {column}; the positions are 0 to {last}",
-                column=int(column),
-                high=last,
-            )
+            message = f"{where}there is no column {column}; the positions are 0 to {last}"
+            raise TableError("missing_column", message, column=int(column), high=last)
         return int(column)
     name = str(column)
     if name not in columns.names:

@@ -118,13 +118,11 @@ class ImageEncoder:
         """
         pixels = _numbers(table)
         if pixels.ndim != 2 or pixels.shape[1] != self.grid.n_columns:
-            raise TableError(
-                "wrong_shape",
+            message = (
                 f"X has {pixels.shape[-1]} features, but {type(self).__name__} is expecting {self.grid.n_columns}: "
-                f"the pixels of images of {self.grid.height} x {self.grid.width}",
-                value=pixels.shape[-1],
-                expected=self.grid.n_columns,
+                f"the pixels of images of {self.grid.height} x {self.grid.width}"
             )
+            raise TableError("wrong_shape", message, value=pixels.shape[-1], expected=self.grid.n_columns)
         _refuse_infinite(pixels, row_numbers)
         x = self._scaled(self.grid.to_columns(pixels))
         if pixels.dtype.kind != "f":
@@ -236,12 +234,8 @@ def _refuse_large(grid: Grid) -> None:
     if grid.n_columns > MOST_PIXELS:
         channels = f" of {grid.channels} channels" if grid.channels > 1 else ""
         size = f"{grid.height:,} x {grid.width:,} pixels{channels}"
-        raise TableError(
-            "too_large",
-            f"images of {size} are too large; the limit is {MOST_PIXELS:,} values per image",
-            value=grid.n_columns,
-            high=MOST_PIXELS,
-        )
+        message = f"images of {size} are too large; the limit is {MOST_PIXELS:,} values per image"
+        raise TableError("too_large", message, value=grid.n_columns, high=MOST_PIXELS)
 
 
 def _refuse_infinite(pixels: np.ndarray, row_numbers: Sequence[int] | None) -> None:

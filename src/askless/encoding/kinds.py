@@ -136,16 +136,11 @@ def _warn_of_padded(name: str, text: list[str]) -> None:
     """Warn about leading zeros: the column may hold codes."""
     cell = next((cell for cell in text if PADDED.match(cell.strip())), None)
     if cell is not None:
-        warnings.warn(
-            AsklessWarning(
-                "leading_zeros",
-                f"column {name!r} holds {shown(cell)} and is read as numbers, which drops the leading zeros; if it "
-                "holds codes, make it categorical, with astype('category') in pandas",
-                column=name,
-                value=cell,
-            ),
-            stacklevel=2,
+        message = (
+            f"column {name!r} holds {shown(cell)} and is read as numbers, which drops the leading zeros; if it "
+            "holds codes, make it categorical, with astype('category') in pandas"
         )
+        warnings.warn(AsklessWarning("leading_zeros", message, column=name, value=cell), stacklevel=2)
 
 
 def _refuse_disguised(

@@ -47,12 +47,8 @@ class Columns:
         if values.dtype.kind == "U":
             values = values.astype(object)
         if values.dtype.kind not in "biufO":
-            raise TableError(
-                "bad_column",
-                f"column {name!r} has the type {values.dtype}; expected numbers, text or booleans",
-                column=name,
-                value=str(values.dtype),
-            )
+            message = f"column {name!r} has the type {values.dtype}; expected numbers, text or booleans"
+            raise TableError("bad_column", message, column=name, value=str(values.dtype))
         return Column(name, values, categorical, order)
 
 
@@ -63,22 +59,16 @@ def read_table(table: Any) -> Columns:
     ('x0', 'x1')
     """
     if hasattr(type(table), "toarray"):
-        raise TableError(
-            "wrong_type",
-            "sparse data is not supported; pass a dense table, such as X.toarray()",
-            value=type(table).__name__,
-        )
+        message = "sparse data is not supported; pass a dense table, such as X.toarray()"
+        raise TableError("wrong_type", message, value=type(table).__name__)
     columns = None if isinstance(table, (np.ndarray, list, tuple)) else _frame_columns(table)
     if columns is None:
         columns = _array_columns(_as_array(table))
     shape = (columns.n_rows, len(columns))
     for count, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
-            raise TableError(
-                "too_few_rows" if what == "sample(s)" else "wrong_shape",
-                f"the table is empty: 0 {what} (shape={shape}) while a minimum of 1 is required.",
-                shape=shape,
-            )
+            message = f"the table is empty: 0 {what} (shape={shape}) while a minimum of 1 is required."
+            raise TableError("too_few_rows" if what == "sample(s)" else "wrong_shape", message, shape=shape)
     return columns
 
 
@@ -155,12 +145,11 @@ def _objects(cells: list[Any]) -> np.ndarray:
 
 def _as_array(table: Any) -> np.ndarray:
     if not isinstance(table, (np.ndarray, list, tuple)) and not hasattr(table, "__array__"):
-        raise TableError(
-            "wrong_type",
+        message = (
             "expected a pandas or polars DataFrame (collect a lazy one first), a pyarrow table or a 2-D array, "
-            f"not a {type(table).__name__}",
-            value=type(table).__name__,
+            f"not a {type(table).__name__}"
         )
+        raise TableError("wrong_type", message, value=type(table).__name__)
     try:
         array = np.asanyarray(table)
         if not isinstance(table, np.ndarray) and array.dtype.kind in "SU":
@@ -176,11 +165,10 @@ def _as_array(table: Any) -> np.ndarray:
 
 def _array_columns(array: np.ndarray) -> Columns:
     if array.ndim != 2:
-        raise TableError(
-            "wrong_shape",
+        message = (
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data with reshape(-1, 1) if it "
-            "has one column, or reshape(1, -1) if it has one row.",
-            shape=array.shape,
+            "has one column, or reshape(1, -1) if it has one row."
         )
+        raise TableError("wrong_shape", message, shape=array.shape)
     names = tuple(f"x{i}" for i in range(array.shape[1]))
     return Columns(names, array.shape[0], False, lambda position: (array[:, position], False, ()))

@@ -57,14 +57,8 @@ class Certified(StoppingRule):
         for name, what in (("risk", "the risk"), ("confidence", "the confidence")):
             number = checked_number(getattr(self, name), what, low=0, high=1, name=name)
             if number in (0.0, 1.0):
-                raise ParameterError(
-                    "out_of_range",
-                    f"{what} is {number:g}; it must be above 0 and below 1",
-                    name=name,
-                    value=number,
-                    low=0,
-                    high=1,
-                )
+                message = f"{what} is {number:g}; it must be above 0 and below 1"
+                raise ParameterError("out_of_range", message, name=name, value=number, low=0, high=1)
             object.__setattr__(self, name, number)
         if self.threshold is not None:
             object.__setattr__(
@@ -88,12 +82,11 @@ class Certified(StoppingRule):
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the top class is likely enough."""
         if not self.cases:
-            raise ParameterError(
-                "required",
+            message = (
                 "Certified has no threshold yet: give it to `fit`, which holds out rows for it, or use the rule that "
-                "`model.certify(X, y)` returns",
-                name="threshold",
+                "`model.certify(X, y)` returns"
             )
+            raise ParameterError("required", message, name="threshold")
         sure: np.ndarray = progress.prediction.max(axis=1) >= (2.0 if self.threshold is None else self.threshold)
         return sure if self.within is None else sure & (progress.count <= self.within)
 

@@ -18,7 +18,7 @@ from askless.acquisition.stopping.rules import (
     StoppingRule,
     rule_name,
 )
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 from askless.hints import did_you_mean, listed, nearest
 
 SINGLE = (Certified, Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread)
@@ -34,11 +34,8 @@ def rule_to_json(rule: StoppingRule) -> dict[str, Any]:
     """A rule's name and configuration; an error where it is none that askless exports."""
     name = type(rule).__name__
     if STORED.get(name) is not type(rule):
-        raise ParameterError(
-            "cannot_save",
-            f"{name} cannot be saved: a file holds the rules of askless.acquisition.stopping only",
-            name=name,
-        )
+        message = f"{name} cannot be saved: a file holds the rules of askless.acquisition.stopping only"
+        raise ParameterError("cannot_save", message, name=name)
     if isinstance(rule, (AllOf, AnyOf)):
         return {"name": name, "config": {"rules": [rule_to_json(each) for each in rule.rules]}}
     return {"name": name, "config": rule.config()}
@@ -66,12 +63,7 @@ def stopping_from_json(data: Any) -> tuple[StoppingRule, ...]:
     (AllOf(rules=(MaxFeatures(3), Confidence(probability=0.9))),)
     """
     if not isinstance(data, Mapping) or not data:
-        raise ParameterError(
-            "wrong_type",
-            f'stopping must be an object such as {{"confidence": 0.95}}, not {data!r}',
-            name="stopping",
-            value=data,
-        )
+        raise bad_value("wrong_type", "stopping", data, 'an object such as {"confidence": 0.95}')
     known = list_rules()
     rules: list[StoppingRule] = []
     for name, value in data.items():
@@ -85,22 +77,18 @@ def stopping_from_json(data: Any) -> tuple[StoppingRule, ...]:
             rules.append((AllOf if name == "and" else AnyOf)(tuple(each)))
             continue
         if name not in known:
+            message = (
+                f"there is no stopping rule {name!r}{did_you_mean(name, known)}; there are {listed(sorted(known))}"
+            )
             raise ParameterError(
-                "unknown_name",
-                f"there is no stopping rule {name!r}{did_you_mean(name, known)}; there are {listed(sorted(known))}",
-                name=name,
-                nearest=nearest(name, known),
-                choices=sorted(known),
+                "unknown_name", message, name=name, nearest=nearest(name, known), choices=sorted(known)
             )
         try:
             rules.append(known[name](**value) if isinstance(value, Mapping) else known[name](value))  # type: ignore[call-arg]
         except TypeError:
             settings = ", ".join(known[name].__dataclass_fields__)  # type: ignore[attr-defined]
+            message = f"the stopping rule {name!r} has the settings {settings}, not {value!r}"
             raise ParameterError(
-                "invalid_choice",
-                f"the stopping rule {name!r} has the settings {settings}, not {value!r}",
-                name=name,
-                value=value,
-                choices=settings.split(", "),
+                "invalid_choice", message, name=name, value=value, choices=settings.split(", ")
             ) from None
     return tuple(rules)

@@ -67,13 +67,8 @@ class StoppingRule(ABC):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """Raise an error if the rule is not for this task, or needs `stored` rows or an `informative` policy."""
         if self.task not in (None, task):
-            raise ParameterError(
-                "not_supported",
-                f"{_called(self)} is for a {self.task}; this is a {task}",
-                name=rule_name(type(self)),
-                value=task,
-                expected=self.task,
-            )
+            message = f"{_called(self)} is for a {self.task}; this is a {task}"
+            raise ParameterError("not_supported", message, name=rule_name(type(self)), value=task, expected=self.task)
 
     def config(self) -> dict[str, Any]:
         """The arguments that make it again, for model files: the fields of a dataclass."""
@@ -162,11 +157,8 @@ class Confidence(StoppingRule):
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the top class is likely enough."""
         if progress.prediction.shape[1] < 2:
-            raise ParameterError(
-                "not_supported",
-                "Confidence is for a classification; use Spread(sd) for a regression",
-                name="confidence",
-            )
+            message = "Confidence is for a classification; use Spread(sd) for a regression"
+            raise ParameterError("not_supported", message, name="confidence")
         stops: np.ndarray = progress.prediction.max(axis=1) >= self.probability
         return stops
 
@@ -189,12 +181,8 @@ class Spread(StoppingRule):
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the prediction is narrow enough."""
         if progress.spread is None:
-            raise ParameterError(
-                "not_supported",
-                "Spread needs a predicted standard deviation, and this predictor gives none",
-                name="spread",
-                needed="sd",
-            )
+            message = "Spread needs a predicted standard deviation, and this predictor gives none"
+            raise ParameterError("not_supported", message, name="spread", needed="sd")
         return progress.spread <= self.sd
 
 
@@ -228,18 +216,11 @@ class DecisionStable(StoppingRule):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """It needs stored rows, and for a regression a tolerance."""
         if not stored:
-            raise ParameterError(
-                "not_supported",
-                f"{_called(self)} draws answers from stored rows, and this model has none; see `reference_rows`",
-                name=rule_name(type(self)),
-                needed="reference_rows",
-            )
+            message = f"{_called(self)} draws answers from stored rows, and this model has none; see `reference_rows`"
+            raise ParameterError("not_supported", message, name=rule_name(type(self)), needed="reference_rows")
         if task == "regression" and self.tolerance is None:
-            raise ParameterError(
-                "required",
-                f"for a regression {_called(self)} needs a tolerance: by how much the mean may change",
-                name="tolerance",
-            )
+            message = f"for a regression {_called(self)} needs a tolerance: by how much the mean may change"
+            raise ParameterError("required", message, name="tolerance")
 
     def stops(self, progress: Progress) -> np.ndarray:
         """True once the decision stands, whatever of what is left is asked next."""
@@ -291,13 +272,11 @@ class InformationPerCost(StoppingRule):
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
         """It needs scores that are information."""
         if not informative:
-            raise ParameterError(
-                "not_supported",
+            message = (
                 f"{_called(self)} needs a method whose scores are information, such as value; those of this one have "
-                "no unit (auto may choose such a method)",
-                name=rule_name(type(self)),
-                needed="information",
+                "no unit (auto may choose such a method)"
             )
+            raise ParameterError("not_supported", message, name=rule_name(type(self)), needed="information")
 
     def stops(self, progress: Progress) -> np.ndarray:
         """True once every open question, of which there are some, is worth less than its price."""
@@ -349,11 +328,10 @@ class AllOf(_Combined):
         super().__post_init__()
         for rule in self.rules:
             if any(each.promises for each in rule.rules or (rule,)):
-                raise ParameterError(
-                    "conflicting_settings",
-                    "Certified cannot be combined with '&': its promise is for all cases that become sure enough",
-                    name="certified",
+                message = (
+                    "Certified cannot be combined with '&': its promise is for all cases that become sure enough"
                 )
+                raise ParameterError("conflicting_settings", message, name="certified")
 
 
 @dataclass(frozen=True)
@@ -381,12 +359,8 @@ def as_rules(stopping: StoppingRule | Sequence[StoppingRule] | None) -> tuple[St
         flat += as_rules(rule.rules) if isinstance(rule, AnyOf) else [_checked_rule(rule)]
     flat.sort(key=lambda rule: not rule.promises)
     if len(flat) > 1 and flat[1].promises:
-        raise ParameterError(
-            "conflicting_settings",
-            f"there are two rules with a promise, {flat[0]!r} and {flat[1]!r}; give one",
-            name="stopping",
-            value=flat[:2],
-        )
+        message = f"there are two rules with a promise, {flat[0]!r} and {flat[1]!r}; give one"
+        raise ParameterError("conflicting_settings", message, name="stopping", value=flat[:2])
     return tuple(flat)
 
 
