@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from askless import DynamicClassifier, DynamicRegressor, encoded
-from askless.encoded import encode_rows, learn_encoder
-from askless.encoding import TableEncoder
+from askless import DynamicClassifier, DynamicRegressor
+from askless.encoding import TableEncoder, encode_rows, encoder, learn_encoder
 from askless.exceptions import AsklessWarning, ParameterError, TableError
 from askless.methods import Greedy
 from askless.tables import ParquetTable, sample_rows
@@ -52,8 +51,8 @@ def path(tmp_path):
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Everything that goes by large pieces goes by small ones."""
-    monkeypatch.setattr(encoded, "ROWS_AT_ONCE", 64)
-    monkeypatch.setattr(encoded, "SAMPLE", 150)
+    monkeypatch.setattr(encoder, "ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(encoder, "SAMPLE", 150)
 
 
 def bits(model):

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from askless.acquisition import Costs, Grid, Precedence, Schema, StoppingRule, Task, cost_model
+from askless import metrics
+from askless.acquisition import (
+    Candidate,
+    Costs,
+    Grid,
+    Interview,
+    Precedence,
+    Reference,
+    Schema,
+    StoppingRule,
+    Task,
+    Trajectory,
+    cost_model,
+)
 from askless.acquisition.costs import split_costs
 from askless.acquisition.numbers import is_whole
-from askless.acquisition.precedence import checked_precedence
-from askless.acquisition.stopping import as_rules, check_rules
-from askless.asking import Asking
-from askless.certification import certified_rules, held_for_proof
-from askless.encoded import encode_rows, learn_encoder, reference_sample
+from askless.acquisition.schema import checked_precedence
+from askless.acquisition.stopping import Certified, as_rules, check_rules
+from askless.encoding import encode_rows, learn_encoder
 from askless.exceptions import AsklessWarning, ParameterError, TableError, bad_value
 from askless.hints import listed
-from askless.images import image_grid
 from askless.inputs import (
     checked_labels,
     checked_numbers,
@@ -35,19 +46,23 @@ from askless.inputs import (
 from askless.methods import Method, find_method
 from askless.methods.base import method_to_json, plain_json
 from askless.methods.settings import RUNNING, check_settings
-from askless.missingness import warn_of_telling_gaps
 from askless.model import FittedModel, checked_budget
 from askless.model_file import write_model
-from askless.remarks import warn_of_data, warn_of_target
+from askless.remarks import warn_of_data, warn_of_target, warn_of_telling_gaps
 from askless.tables import check_row_labels, from_dask, holdout, sample_rows, take_rows
 
-__all__ = ["DEFAULT_BUDGET", "DynamicClassifier", "DynamicRegressor"]
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEFAULT_BUDGET = 10
+PROOF = 0.2  # share of the rows that a fit holds out, where a rule is to be certified
 
 
-class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
+class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
     """The base class of both estimators."""
+
+    model_: FittedModel
+    _task: Task
 
     def __init__(
         self,
@@ -107,7 +122,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         checkpoint : a file for the progress of training. If the process dies, the same call continues from the file
             and returns the same model. Delete the file after saving the model.
         """
-        method = self._check_parameters()
+        method, rules = self._check_parameters()
         self.__dict__.pop("model_", None)  # if this fit fails, the model of an earlier fit must not remain
         seed = seed_of(self.random_state)
         X, y, n_rows = from_dask(X, y, self.max_rows, seed)
@@ -120,7 +135,11 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         if len(sample) < n_rows:
             message = f"training uses a random sample of {len(sample):,} of {n_rows:,} rows; change it with max_rows"
             warnings.warn(AsklessWarning("sampled_rows", message, rows=n_rows, used=len(sample)), stacklevel=2)
-        rows, proof = (sample[part] for part in held_for_proof(as_rules(self.stopping), y[sample], seed))
+        rows, proof = sample, sample[:0]
+        if rules and rules[0].promises:  # such a rule comes first
+            kept, held = holdout(y[sample], PROOF, stratify=True, seed=seed)
+            if len(kept) < len(sample):
+                rows, proof = sample[kept], sample[held]
         if validation is None:
             kept, held = holdout(y[rows], self.validation_fraction, self._task == "classification", seed)
             X_valid, y_valid, rows, held = X, y, rows[kept], rows[held]
@@ -182,13 +201,14 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             image_shape=getattr(self, "image_shape_", None),
             costs=costs,
             precedence=checked_precedence(self.precedence),
-            reference=reference_sample(train, y[rows], self._task, self.reference_rows, seed),
+            reference=Reference.sample(train, y[rows], self._task, self.reference_rows, seed),
         )
-        rules = certified_rules(model, as_rules(self.stopping), take_rows(X, proof), y[proof])
+        if rules and isinstance(rules[0], Certified):
+            rules = (model.certified(rules[0], rules[1:], take_rows(X, proof), y[proof]), *rules[1:])
         self.history_, self.model_ = fitted.history, replace(model, stopping=rules)
         return self
 
-    def _check_parameters(self) -> Method:
+    def _check_parameters(self) -> tuple[Method, tuple[StoppingRule, ...]]:
         if self.missing not in ("skip", "answer"):
             choices = ["skip", "answer"]
             raise bad_value("invalid_choice", "missing", self.missing, "'skip' or 'answer'", choices=choices)
@@ -204,9 +224,9 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         running = ("device", "n_threads", "max_rows")
         check_settings(RUNNING, {name: getattr(self, name) for name in running})
         method = find_method(self.method).check()
-        stored = self.reference_rows > 0
-        check_rules(as_rules(self.stopping), self._task, stored=stored, informative=method.informative)
-        return method
+        rules = as_rules(self.stopping)
+        check_rules(rules, self._task, stored=self.reference_rows > 0, informative=method.informative)
+        return method, rules
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the method (`method__epochs=5`) if it is given by name."""
@@ -223,7 +243,14 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         if shape is not None and self.groups is not None:
             message = "groups are for tables; the features of images are their pixels or patches"
             raise ParameterError("conflicting_settings", message, name="groups")
-        return None if shape is None else image_grid(shape, self.patch_size)
+        if shape is None:
+            return None
+        size = 1 if self.patch_size is None else self.patch_size
+        if not is_whole(size) or size < 1:
+            code = "out_of_range" if is_whole(size) else "wrong_type"
+            raise bad_value(code, "patch_size", size, "an integer of at least 1", low=1)
+        height, width, channels = (*shape, 1)[:3]
+        return Grid(height, width, channels, int(size))
 
     def _settings(self, method: Method, schema: Schema, target: Any) -> dict[str, Any]:
         """The parameters as JSON, from which `load` rebuilds the estimator, and the name of the target."""
@@ -244,6 +271,149 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             "target": target if isinstance(target, str) else None,
         }
         return plain_json(settings)
+
+    # Asking
+
+    @abstractmethod
+    def _encode_target(self, y: Any, X: Any, *, known_classes: bool = False) -> np.ndarray:
+        """(n,) what the loss takes, of the rows of X; a fit learns the classes, everything else must know them."""
+
+    def rollout(
+        self,
+        X: Any,
+        max_features: int | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        costs: Costs | None = None,
+        available: Any = None,
+        known: Any = None,
+        batch: int = 1,
+    ) -> Trajectory:
+        """Ask every row of the table, and keep what was asked and predicted on the way.
+
+        Parameters
+        ----------
+        X : a table like the one of `fit`.
+        max_features : another budget than the one of `fit`.
+        stopping : other rules than those of `fit`; the budget stays.
+        costs : other prices than those of `fit`, by name, or a cost model. Nothing is trained again.
+        available : which features can be asked of each row, (n, features) bool, or a list of names for all rows.
+        known : which features are known before the first question, and free; likewise.
+        batch : how many features are asked at once, chosen together.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.rollout(
+            table_again(self, X),
+            max_features=max_features,
+            stopping=stopping,
+            costs=costs,
+            available=available,
+            known=known,
+            batch=batch,
+        )
+
+    def candidates(
+        self,
+        X: Any,
+        row: int,
+        asked: Sequence[str] = (),
+        **options: Any,
+    ) -> tuple[Candidate, ...]:
+        """What can be asked next of a row of the table, the best first; empty where a rule stops it.
+
+        Parameters
+        ----------
+        X : a table like the one of `fit`.
+        row : the row's position, from 0 on.
+        asked : the names of the features asked so far, in order, such as `trajectory.names(row)[:2]`.
+        options : `max_features`, `stopping`, `costs`, `available` and `known`, as for `rollout`.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.candidates(table_again(self, X), row, asked, **options)
+
+    def interview(
+        self,
+        known: Mapping[str, Any] | None = None,
+        unavailable: Iterable[str] = (),
+        max_features: int | None = None,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        costs: Costs | None = None,
+    ) -> Interview:
+        """Begin to ask one case, question by question.
+
+        Parameters
+        ----------
+        known : what is known beforehand, by feature.
+        unavailable : features that cannot be had for this case.
+        max_features, stopping, costs : others than those of `fit`.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.interview(
+            known=known, unavailable=unavailable, max_features=max_features, stopping=stopping, costs=costs
+        )
+
+    def certify(
+        self,
+        X: Any,
+        y: Any,
+        risk: float = 0.05,
+        confidence: float = 0.95,
+        *,
+        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+        **options: Any,
+    ) -> Certified:
+        """A stopping rule with a promise: of the cases that it stops, at most `risk` are wrong, with `confidence`.
+
+        Parameters
+        ----------
+        X, y : cases that neither `fit` nor the choice of a model has seen; the more, the earlier the rule can stop.
+        risk : the share of wrong predictions among the cases that stop.
+        confidence : how sure the promise is, over the draw of these cases.
+        stopping : the rules that it will be used with, if any; None: those of the model.
+        options : how the cases will be asked, where it is not as at `fit`: `max_features`, `costs`, `known` and
+            so on, as for `rollout`. Use the rule with the same ones: `rollout(X, stopping=[rule, *others])`.
+        """
+        check_is_fitted(self, "model_")
+        rule = Certified(risk, confidence)
+        model = self.model_
+        check_rules((rule,), self._task, stored=model.reference is not None, informative=model.informative)
+        beside = model.stopping if stopping is None else as_rules(stopping)
+        others = [other for other in beside if not isinstance(other, Certified)]
+        table = table_again(self, X)
+        codes = self._encode_target(y, table, known_classes=True)
+        return model.certified(rule, others, table, codes, **options)
+
+    def curve(
+        self,
+        X: Any,
+        y: Any,
+        metric: str | None = None,
+        *,
+        budgets: Iterable[int] | None = None,
+        interval: float | None = None,
+        n_boot: int = 200,
+        random_state: int | np.random.Generator | None = 0,
+        **options: Any,
+    ) -> pd.DataFrame:
+        """The score after each number of answers: a frame with a row for each budget from 0 on.
+
+        Parameters
+        ----------
+        X, y : labelled cases that `fit` has not seen.
+        metric : a name in `askless.metrics`; None is the AUROC, or R² for a regression.
+        budgets, interval, n_boot, random_state : as for `askless.metrics.curve`: which numbers of answers, and
+            columns `low` and `high` of a confidence band, such as `interval=0.95`, by a bootstrap over the cases.
+        options : how the cases are asked, where it is not as at `fit`: `max_features`, `stopping`, `known` and so
+            on, as for `rollout`.
+        """
+        chosen = metrics.metric(metric) if metric else metrics.usual_metric(self._task)
+        if chosen.task != self._task:
+            message = f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}"
+            raise ParameterError("invalid_choice", message, name="metric", value=metric, expected=self._task)
+        trajectory = self.rollout(X, **options)
+        target = self._encode_target(y, X, known_classes=True)
+        return metrics.curve(
+            trajectory, target, chosen, budgets, interval=interval, n_boot=n_boot, random_state=random_state
+        )
 
     # Files and facts
 

@@ -10,27 +10,17 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from askless.acquisition.numbers import is_whole
 from askless.encoding import Encoder, ImageEncoder, read_table
 from askless.encoding.category import warn_of_spellings
-from askless.encoding.cells import DATES, is_missing
+from askless.encoding.cells import DATES, is_missing, parsed
 from askless.exceptions import AsklessWarning, ParameterError, TableError
 from askless.hints import listed
-from askless.images import flat_images, is_images, stacked_images
 from askless.tables import ParquetTable, check_row_labels, column_names, is_frame, take_rows, without_stored_index
-
-__all__ = [
-    "checked_labels",
-    "checked_numbers",
-    "checked_table",
-    "seed_of",
-    "table_again",
-    "warn_of_labels",
-    "warn_of_scale",
-]
 
 LARGEST_TARGET = 1e30
 LABELS = (str, np.bool_, Real, Decimal)  # types of them, in arrays of objects
@@ -40,17 +30,16 @@ IMAGES_LOOKED_AT = 1000  # at most, to see on which scale they are
 def checked_table(estimator: Any, X: Any) -> Any:
     """A table to learn from, images flat; notes its width and its columns' names, or the images' shape."""
     estimator.__dict__.pop("image_shape_", None)
-    X = stacked_images(X)
-    if is_images(X):
-        estimator.image_shape_ = tuple(X.shape[1:])
-        X = flat_images(X)
+    images = _images(X)
+    if images is not None:
+        estimator.image_shape_ = images.shape[1:]
+        X = images.reshape(len(images), -1)
     X = _two_dimensional(estimator, X)
     sight = X.take(np.arange(min(len(X), 2))).read() if isinstance(X, ParquetTable) else X
     columns = read_table(sight)  # refuses an empty table and names that occur twice
     if columns.n_rows < 2:
-        raise TableError(
-            "too_few_rows", "the table has 1 sample (n_samples=1); a minimum of 2 is required.", rows=1, needed=2
-        )
+        message = "the table has 1 sample (n_samples=1); a minimum of 2 is required."
+        raise TableError("too_few_rows", message, rows=1, needed=2)
     names = column_names(X) if columns.named else None
     estimator.n_features_in_ = len(columns)
     estimator._by_name = columns.named
@@ -64,28 +53,40 @@ def checked_table(estimator: Any, X: Any) -> Any:
 def table_again(estimator: Any, X: Any) -> Any:
     """A table to use a fitted estimator on. Frames are matched by name, arrays by position."""
     shape = getattr(estimator, "image_shape_", None)
-    X = stacked_images(X)
-    if is_images(X):
-        if tuple(X.shape[1:]) != shape:
-            _refuse_one_image(X, shape)
-            message = f"the images have the shape {X.shape[1:]}; `fit` saw {shape}"
-            raise TableError("wrong_shape", message, shape=X.shape[1:], expected=shape)
-        X = flat_images(X)
+    images = _images(X)
+    if images is not None:
+        if images.shape[1:] != shape:
+            _refuse_one_image(images, shape)
+            message = f"the images have the shape {images.shape[1:]}; `fit` saw {shape}"
+            raise TableError("wrong_shape", message, shape=images.shape[1:], expected=shape)
+        X = images.reshape(len(images), -1)
     X = _two_dimensional(estimator, X)
     framed = is_frame(X)
     width = len(column_names(X)) if framed else X.shape[1]
     if width != estimator.n_features_in_ and not (framed and estimator._by_name):
         if not framed:
             _refuse_one_image(X, shape)
-        message = (
-            f"X has {width} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input"
-        )
-        raise TableError("wrong_shape", message, value=width, expected=estimator.n_features_in_)
+        expected = estimator.n_features_in_
+        message = f"X has {width} features, but {type(estimator).__name__} is expecting {expected} features as input"
+        raise TableError("wrong_shape", message, value=width, expected=expected)
     if hasattr(estimator, "model_"):  # a fit with validation images has not learned the scale yet
         warn_of_scale(estimator.model_.encoder, X)
         X = _without_words(X, estimator.model_.missing_words)
     return X
+
+
+def _images(X: Any) -> np.ndarray | None:
+    """An array or a list of images as one array (n, height, width[, channels]); None of anything else."""
+    if isinstance(X, list | tuple) and all(isinstance(each, np.ndarray) and each.ndim in (2, 3) for each in X):
+        for i, image in enumerate(X):
+            if image.shape != X[0].shape:
+                message = (
+                    f"image {i} (0-based) of X has the shape {image.shape}, the first one {X[0].shape}; all images "
+                    "must have the same shape"
+                )
+                raise TableError("wrong_shape", message, row=i, shape=image.shape, expected=X[0].shape)
+        X = np.stack(X) if X else X
+    return X if isinstance(X, np.ndarray) and X.ndim in (3, 4) else None
 
 
 def _without_words(X: Any, words: Sequence[str]) -> Any:
@@ -94,23 +95,15 @@ def _without_words(X: Any, words: Sequence[str]) -> Any:
 
     if not words or not nw.dependencies.is_pandas_dataframe(X):
         return X
-    numbers = [number for word in words if (number := _as_number(word)) is not None]
+    numbers = [number for word in words if (number := parsed(word)) is not None]
     flags = X.select_dtypes("bool").columns  # True would equal 1
     return X.mask(X.isin([*words, *numbers]) & ~X.columns.isin(flags))
 
 
-def _as_number(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None
-
-
 def _refuse_one_image(X: np.ndarray, shape: tuple[int, ...] | None) -> None:
     if X.shape == shape:
-        raise TableError(
-            "wrong_shape", f"X is one image of shape {shape}; pass an array of images, X[None]", shape=shape
-        )
+        message = f"X is one image of shape {shape}; pass an array of images, X[None]"
+        raise TableError("wrong_shape", message, shape=shape)
 
 
 def warn_of_scale(encoder: Encoder, X: Any) -> None:
@@ -180,12 +173,10 @@ def checked_numbers(y: Any, X: Any) -> np.ndarray:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise TableError("bad_label", f"y must hold numbers for a regression ({error})") from None
-    infinite = np.flatnonzero(~np.isfinite(numbers))
-    if len(infinite):
-        row = int(infinite[0])
-        raise TableError(
-            "bad_label", f"y has NaN or infinity, first in row {row} (0-based)", row=row, value=float(numbers[row])
-        )
+    if not np.isfinite(numbers).all():
+        row = int(np.isfinite(numbers).argmin())
+        message = f"y has NaN or infinity, first in row {row} (0-based)"
+        raise TableError("bad_label", message, row=row, value=float(numbers[row]))
     row = int(np.abs(numbers).argmax())
     if abs(numbers[row]) > LARGEST_TARGET:
         message = f"y has {numbers[row]:g} in row {row} (0-based); the limit is {LARGEST_TARGET:g}"
@@ -205,42 +196,25 @@ def _one_dimensional(y: Any, X: Any) -> np.ndarray:
     if len(values) != len(X):
         check_consistent_length(np.empty(len(X)), values)
     if values.dtype.kind in "cmM":
-        raise TableError(
-            "bad_label", f"y has the type {values.dtype}; expected text, numbers or booleans", value=str(values.dtype)
-        )
+        message = f"y has the type {values.dtype}; expected text, numbers or booleans"
+        raise TableError("bad_label", message, value=str(values.dtype))
     if values.dtype.kind == "f" and np.isinf(values).any():
         row = int(np.isinf(values).argmax())
-        raise TableError(
-            "bad_label", f"y has infinity, first in row {row} (0-based)", row=row, value=float(values[row])
-        )
-    missing = np.flatnonzero(_is_missing(values))
+        message = f"y has infinity, first in row {row} (0-based)"
+        raise TableError("bad_label", message, row=row, value=float(values[row]))
+    missing = np.flatnonzero(pd.isna(values))
     if len(missing):
         message = f"y has {len(missing)} missing value(s) (NaN), first in row {missing[0]} (0-based); drop these rows"
         raise TableError("bad_label", message, row=int(missing[0]), rows=len(missing))
-    if values.dtype.kind == "O":
-        _check_types(values)
+    if values.dtype.kind == "O":  # dates, intervals and other objects are no labels
+        cells = values.tolist()
+        strange = {kind for kind in set(map(type, cells)) if not issubclass(kind, LABELS) or issubclass(kind, DATES)}
+        if strange:
+            row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
+            kind = type(cells[row]).__name__
+            message = f"y has values of type {kind}, first in row {row} (0-based); expected text, numbers or booleans"
+            raise TableError("bad_label", message, row=row, value=kind)
     return values
-
-
-def _check_types(values: np.ndarray) -> None:
-    """Raise for dates, intervals and other objects."""
-    cells = values.tolist()
-    strange = {kind for kind in set(map(type, cells)) if not issubclass(kind, LABELS) or issubclass(kind, DATES)}
-    if strange:
-        row = next(i for i, cell in enumerate(cells) if type(cell) in strange)
-        kind = type(cells[row]).__name__
-        message = f"y has values of type {kind}, first in row {row} (0-based); expected text, numbers or booleans"
-        raise TableError("bad_label", message, row=row, value=kind)
-
-
-def _is_missing(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind == "f":
-        return np.asarray(np.isnan(values))
-    if values.dtype.kind != "O":
-        return np.zeros(len(values), dtype=bool)
-    import pandas as pd
-
-    return np.asarray(pd.isna(values))
 
 
 def seed_of(random_state: Any) -> int:

@@ -41,11 +41,11 @@ from askless.acquisition.choice import candidates_after
 from askless.acquisition.costs import checked_price
 from askless.acquisition.interview import check_unavailable, checked_known
 from askless.acquisition.numbers import Limits, is_whole, limits_text, plausible_limits, within
-from askless.acquisition.stopping import as_rules, check_rules
-from askless.acquisition.stopping.certified import MIXED, manner_of, rules_in_force
+from askless.acquisition.stopping import Certified, as_rules, check_rules
+from askless.acquisition.stopping.certified import MIXED, certified_on, manner_of, rules_in_force
 from askless.encoding import Encoder
 from askless.encoding.cells import as_numbers, is_missing
-from askless.exceptions import InterviewError, ParameterError, UnseenWarning, bad_value
+from askless.exceptions import CertificationWarning, InterviewError, ParameterError, UnseenWarning, bad_value
 from askless.hints import listed
 from askless.tables import check_row_labels, row_chunks, take_rows
 
@@ -295,6 +295,35 @@ class FittedModel:
         nothing = State(np.zeros((1, self.schema.n_columns), dtype=np.float32), mask, mask)
         before, after = own.prices(nothing)[0], other.prices(nothing)[0]
         return [f"{name}={after[i]:g}" for i, name in enumerate(self.schema.names) if before[i] != after[i]]
+
+    def certified(
+        self, rule: Certified, others: Sequence[StoppingRule], table: Any, y: np.ndarray, **options: Any
+    ) -> Certified:
+        """The rule with a threshold from cases with the classes y (n,), which the model has not seen.
+
+        `others` are the rules that it will be used with. `options` go to the roll-out of these cases: prices, what is
+        known beforehand, and so on.
+        """
+        if options.get("batch", 1) != 1:
+            message = f"batch must be 1, not {options['batch']!r}: a rule is certified for questions one at a time"
+            raise ParameterError("not_supported", message, name="batch", value=options["batch"])
+        if len(y):
+            trajectory = self.rollout(table, stopping=others, **options)
+            predictions, within = trajectory.predictions, trajectory.order.shape[1]
+            known, available = (self.mask(options.get(name), name, table) for name in ("known", "available"))
+            manner = self.manner(others, options.get("costs"), known, available)
+        else:
+            predictions, within, manner = np.empty((0, 1, len(self.classes))), 0, self.manner(others)
+        found = replace(certified_on(rule, predictions, y, within), manner=manner, model=self.fingerprint)
+        if found.threshold is None:
+            message = (
+                f"with these {len(y)} cases, no threshold keeps the share of wrong predictions below {rule.risk:g} "
+                f"with confidence {rule.confidence:g}; the rule stops no case. Use more cases, more features or a "
+                "larger risk"
+            )
+            fields = {"rows": len(y), "risk": rule.risk, "confidence": rule.confidence}
+            warnings.warn(CertificationWarning("no_threshold", message, **fields), stacklevel=3)
+        return found
 
     def context(self, costs: Costs | None = None) -> Context:
         """The acquisition context, with the prices of the fit or others."""

@@ -1,4 +1,5 @@
-"""Suspicious data in a training table: duplicates, constants, row numbers, codes for missing values, target leaks."""
+"""Suspicious data in a training table: duplicates, constants, row numbers, codes for missing values, target leaks,
+and gaps that predict the label."""
 
 from __future__ import annotations
 
@@ -8,15 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import rankdata
 
-from askless.encoding import read_table
+from askless.acquisition import Cases
+from askless.encoding import Encoder, read_table
 from askless.encoding.cells import is_missing, plain, shown
-from askless.exceptions import AsklessWarning, DataWarning
+from askless.exceptions import AsklessWarning, DataWarning, MissingnessWarning
 from askless.hints import listed
-from askless.tables import ParquetTable, take_rows
-
-__all__ = ["Remark", "find_remarks", "warn_of_data", "warn_of_target"]
+from askless.tables import ParquetTable, sample_rows, take_rows
 
 FEW_ROWS = 30  # a fit on fewer rows warns
 MANY_ROWS = 50  # with fewer rows, findings may be coincidence
@@ -25,14 +26,18 @@ SPAN = 2  # distinct integers are row numbers if their range is at most this man
 MIN_COPIES, COPIES = 3, 0.01  # duplicate rows: at least so many, and this share of the rows,
 CHANCE = 10  # and so many times the number that chance produces
 MIN_CODES = 3  # rows with the same code for a missing value
-LEAK_VALUES, LEAK_ROWS = (
-    50,
-    5,
-)  # a column leaks a class with at most so many values, with so many rows each on average
+LEAK_VALUES, LEAK_ROWS = 50, 5  # a column leaks a class with at most so many values, of so many rows each on average
 LEAK_ERROR = 0.01  # of the error of always predicting the most frequent class
 LEAK_R2 = 0.9999  # of a regression
 SEPARATION = 0.999  # AUROC of a column for one class against the rest
 SEPARATION_ROWS, SEPARATION_CASES = 1000, 30  # at least: all rows, and those of the class and of the rest
+GAP_ROWS = 50_000  # at most, of those that a model of the gaps learns from and of those that it is scored on
+RARE = 0.01  # a feature that is missing, or present, in a smaller share of the rows is left out
+FEWEST = 20  # validation rows of a class, and of the others
+AUROC, R2 = 0.6, 0.05  # from here on it matters,
+SURE = 4.0  # if chance is so many standard errors away
+RIDGE = 1.0  # rows
+GAPS_NAMED, GAPS_SHARE = 3, 0.5  # features are named, if they are at least so telling as the most telling one
 
 
 @dataclass(frozen=True)
@@ -54,14 +59,7 @@ class _Coded:
     name: str
     codes: np.ndarray  # (n,) the place in `values`; -1 where missing
     values: np.ndarray  # (distinct,) in the order of their first rows
-
-    @property
-    def numbers(self) -> np.ndarray | None:
-        """The values as numbers (distinct,); None if they are anything else."""
-        kind = self.values.dtype.kind
-        if kind == "O" and all(isinstance(value, int | float) for value in self.values.tolist()):
-            kind = "f"
-        return self.values.astype(np.float64) if kind in "iuf" else None
+    numbers: np.ndarray | None  # (distinct,) the values as numbers; None if they are anything else
 
 
 def warn_of_target(y: np.ndarray, task: str) -> None:
@@ -78,8 +76,12 @@ def warn_of_data(table: Any, y: np.ndarray, task: str, groups: Collection[Collec
     """Warn about suspicious data in a table; one warning for each kind of finding."""
     if len(y) < MANY_ROWS:
         return
+    if len(y) > ROWS or isinstance(table, ParquetTable):
+        # of a Parquet file the first rows: others are far apart
+        rows = np.arange(min(len(y), ROWS)) if isinstance(table, ParquetTable) else sample_rows(len(y), ROWS, 0)
+        table, y = take_rows(table, rows), y[rows]
     found: dict[str, list[Remark]] = {}
-    for remark in find_remarks(*_some_rows(table, y), task, groups):
+    for remark in find_remarks(table, y, task, groups):
         found.setdefault(remark.code, []).append(remark)
     for code, (first, *more) in found.items():
         also = f"; the same holds for {listed(remark.column for remark in more)}" if more else ""
@@ -127,27 +129,17 @@ def find_remarks(table: Any, y: np.ndarray, task: str, groups: Collection[Collec
             yield Remark("target_leak", message, column.name, value=plain(label), rows=len(y))
 
 
-def _some_rows(table: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
-    """The table and y, or a part of them if they have very many rows."""
-    if isinstance(table, ParquetTable):
-        rows = np.arange(min(len(y), ROWS))  # the first ones: others are far apart in the file
-    elif len(y) > ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(len(y), ROWS, replace=False, shuffle=False))
-    else:
-        return table, y
-    return take_rows(table, rows), y[rows]
-
-
 def _coded(name: str, values: np.ndarray) -> _Coded:
-    import pandas as pd
-
     codes, distinct = pd.factorize(values)
     if distinct.dtype.kind == "O":
         missing = np.array([is_missing(value) for value in distinct], dtype=bool)
         if missing.any():
             place = np.where(missing, -1, np.cumsum(~missing) - 1)
             codes, distinct = np.append(place, -1)[codes], distinct[~missing]
-    return _Coded(name, codes, distinct)
+    kind = distinct.dtype.kind
+    if kind == "O" and all(isinstance(value, int | float) for value in distinct.tolist()):
+        kind = "f"
+    return _Coded(name, codes, distinct, distinct.astype(np.float64) if kind in "iuf" else None)
 
 
 def _duplicate_rows(columns: Sequence[_Coded]) -> Iterator[Remark]:
@@ -255,3 +247,110 @@ def _leaks_number(column: _Coded, y: np.ndarray) -> bool:
         return False
     with np.errstate(all="ignore"):
         return bool(np.corrcoef(x, y)[0, 1] ** 2 > LEAK_R2)
+
+
+def warn_of_telling_gaps(
+    encoder: Encoder, train: Cases, y: np.ndarray, valid: Cases, y_valid: np.ndarray, classes: Sequence[Any]
+) -> None:
+    """Warn if missing values, in a model of the training rows, predict the labels (codes, or numbers) of others."""
+    rows, held = sample_rows(len(y), GAP_ROWS, 0), sample_rows(len(y_valid), GAP_ROWS, 0)
+    (names, present), y = _presence(encoder, train, rows), y[rows]
+    score = missingness_score(present, y, _presence(encoder, valid, held)[1], y_valid[held], len(classes))
+    if score is None:
+        return
+    gaps, telling = ~present, _contrasts(~present, y, len(classes))
+    strength = np.abs(telling).max(axis=0)
+    worst = [
+        i for i in np.argsort(-strength, kind="stable")[:GAPS_NAMED] if strength[i] >= GAPS_SHARE * strength.max()
+    ]
+    told = "; ".join(_said(names[i], gaps[:, i], y, telling[:, i], classes) for i in worst)
+    name = "AUROC" if classes else "R²"
+    warnings.warn(
+        MissingnessWarning(
+            "informative_missingness",
+            f"which values are missing predicts the label ({name} {score:.2f} on held-out rows); the model may learn "
+            f"who was tested instead of what was found: {told}. If values will be missing for other reasons in use, "
+            "drop or fill these columns",
+            column=names[worst[0]],
+            columns=[names[i] for i in worst],
+            value=score,
+        ),
+        stacklevel=3,
+    )
+
+
+def missingness_score(
+    present: np.ndarray, y: np.ndarray, present_valid: np.ndarray, y_valid: np.ndarray, n_classes: int
+) -> float | None:
+    """AUROC of the class that the gaps (n, features) tell best, or R² of a regression; None where it is near chance.
+
+    A linear model of the gaps is fitted on the training rows and scored on the others.
+    """
+    share = present.mean(axis=0)
+    some = (share >= RARE) & (share <= 1.0 - RARE)
+    if not some.any():
+        return None
+    predicted = _linear(~present[:, some], _targets(y, n_classes), ~present_valid[:, some])
+    truth = _targets(y_valid, n_classes)  # (n, outputs)
+    if not n_classes:
+        total = float(((truth - truth.mean()) ** 2).sum())
+        r2 = 1.0 - float(((truth - predicted) ** 2).sum()) / total if total > 0 else 0.0
+        return r2 if r2 > R2 and r2 * len(truth) > SURE**2 else None
+    found = [_auroc(truth[:, j] > 0.5, predicted[:, j]) for j in range(n_classes)]
+    telling = [area for area, error in found if area >= AUROC and area - 0.5 > SURE * error]
+    return max(telling, default=None)
+
+
+def _presence(encoder: Encoder, cases: Cases, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """The table's columns by name, and where these rows have values (n, columns): parts of groups one by one."""
+    flags = encoder.part_flags
+    alone = np.flatnonzero([not feature.is_group for feature in encoder.schema.features])
+    names = [*(encoder.schema.names[i] for i in alone), *flags]
+    parts = cases.x[np.ix_(rows, np.array([*flags.values()], dtype=np.intp))] > 0.0
+    return names, np.hstack([cases.present[np.ix_(rows, alone)], parts])
+
+
+def _targets(y: np.ndarray, n_classes: int) -> np.ndarray:
+    """(n, classes) ones and zeros, or (n, 1) numbers."""
+    return np.eye(n_classes)[y] if n_classes else y.astype(np.float64)[:, None]
+
+
+def _linear(gaps: np.ndarray, targets: np.ndarray, gaps_valid: np.ndarray) -> np.ndarray:
+    """(m, outputs) predictions of ridge regression."""
+    centre, mean = gaps.mean(axis=0), targets.mean(axis=0)
+    x = gaps - centre
+    weight = np.linalg.solve(x.T @ x + RIDGE * np.eye(x.shape[1]), x.T @ (targets - mean))
+    return np.asarray((gaps_valid - centre) @ weight + mean)
+
+
+def _auroc(positive: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
+    """The area under the ROC curve, and its standard error if there were nothing to it."""
+    count, rest = int(positive.sum()), int((~positive).sum())
+    if min(count, rest) < FEWEST:
+        return 0.5, np.inf
+    area = (rankdata(scores)[positive].sum() - count * (count + 1) / 2) / (count * rest)
+    return float(area), float(np.sqrt((count + rest + 1) / (12.0 * count * rest)))
+
+
+def _contrasts(gaps: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
+    """(classes, features) by how much more often each is missing in a class than elsewhere.
+
+    Of numbers, (1, features), it is the difference of the standardised means of rows with and without the value.
+    """
+    if not n_classes:
+        z = (y - y.mean()) / (y.std() or 1.0)
+        counts = gaps.sum(axis=0)
+        with_gap, without = z @ gaps / np.maximum(counts, 1), z @ ~gaps / np.maximum(len(y) - counts, 1)
+        return np.where((counts == 0) | (counts == len(y)), 0.0, with_gap - without)[None]
+    member = np.eye(n_classes, dtype=np.float64)[y].T  # (classes, n)
+    inside = member @ gaps / np.maximum(member.sum(axis=1, keepdims=True), 1.0)
+    outside = (1 - member) @ gaps / np.maximum((1 - member).sum(axis=1, keepdims=True), 1.0)
+    return np.asarray(inside - outside)
+
+
+def _said(name: str, gap: np.ndarray, y: np.ndarray, telling: np.ndarray, classes: Sequence[Any]) -> str:
+    if not classes:
+        return f"{name!r}, without which the mean is {y[gap].mean():.4g}, with it {y[~gap].mean():.4g}"
+    j = int(np.abs(telling).argmax())
+    inside, outside = gap[y == j].mean(), gap[y != j].mean()
+    return f"{name!r}, missing in {inside:.0%} of class {classes[j]!r} and {outside:.0%} of the others"

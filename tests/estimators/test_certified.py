@@ -18,9 +18,10 @@ from askless.acquisition.stopping import (
     rule_from_json,
     rule_to_json,
 )
-from askless.certification import held_for_proof
+from askless.estimators import PROOF
 from askless.exceptions import CertificationWarning, InterviewError, ParameterError, TableError
 from askless.methods import Greedy
+from askless.tables import holdout
 from tests.coded import no_warning, raises, warns
 
 QUICK = Greedy(epochs=4, pretrain_epochs=8, hidden=(32,))
@@ -115,7 +116,7 @@ def test_at_fit_some_rows_are_held_out(tmp_path):
 
 def test_a_bad_cell_is_found_before_training_wherever_it_is():
     X, y = table(120)
-    _, proof = held_for_proof((Certified(0.1),), (y == "yes").to_numpy().astype(int), 0)
+    _, proof = holdout((y == "yes").to_numpy().astype(int), PROOF, stratify=True, seed=0)
     name = X.columns[0]
     X = X.astype({name: object})
     X.loc[proof[3], name] = "many"

@@ -12,7 +12,7 @@ from askless.acquisition import Cases
 from askless.encoding import TableEncoder
 from askless.exceptions import MissingnessWarning
 from askless.methods import MutualInformation
-from askless.missingness import missingness_score, warn_of_telling_gaps
+from askless.remarks import missingness_score, warn_of_telling_gaps
 from tests.coded import warns
 
 QUICK = MutualInformation(epochs=1, hidden=(8,))

@@ -2,14 +2,12 @@
 
 from askless.acquisition.choice import Candidate, decide, weigh
 from askless.acquisition.costs import CostModel, Costs, Depends, Panels, PerFeature, Uniform, cost_model
-from askless.acquisition.grid import Grid
 from askless.acquisition.interview import AnswerCodec, Event, Interview
 from askless.acquisition.policy import Policy, Predictor, Task, TruthPolicy
-from askless.acquisition.precedence import Precedence
 from askless.acquisition.progress import Context, Progress
 from askless.acquisition.reference import Reference
 from askless.acquisition.rollout import Missing, askable, cases_at_once, rollout
-from askless.acquisition.schema import Feature, Part, Question, Schema
+from askless.acquisition.schema import Feature, Grid, Part, Precedence, Question, Schema
 from askless.acquisition.state import Cases, State
 from askless.acquisition.stopping import NOTHING_LEFT, MaxFeatures, StoppingRule
 from askless.acquisition.trajectory import Trajectory

@@ -10,9 +10,8 @@ import numpy as np
 
 from askless.acquisition.costs import CostModel, Uniform
 from askless.acquisition.policy import Policy, Predictor
-from askless.acquisition.precedence import Precedence
 from askless.acquisition.reference import Reference
-from askless.acquisition.schema import Schema
+from askless.acquisition.schema import Precedence, Schema
 from askless.acquisition.state import State
 from askless.exceptions import bad_value
 

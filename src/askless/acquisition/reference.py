@@ -8,10 +8,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from askless.acquisition.policy import Predictor
+from askless.acquisition.policy import Predictor, Task
 from askless.acquisition.schema import Schema
-from askless.acquisition.state import State
+from askless.acquisition.state import Cases, State
 
+VALUES_STORED = 1 << 18  # encoded numbers that a model stores of training rows: 1 MiB,
+LEAST_STORED = 32  # but of so many rows
 ROWS_AT_ONCE = 8192  # imagined records
 ALIKE = 0.995  # columns with at least this correlation say the same,
 FEWEST_ROWS = 32  # where so many rows have both
@@ -28,6 +30,23 @@ class Reference:
     x: np.ndarray  # (rows, columns)
     present: np.ndarray  # (rows, features) bool
     y: np.ndarray  # (rows,) codes of classes, or the numbers of a regression
+
+    @classmethod
+    def sample(cls, cases: Cases, y: np.ndarray, task: Task, n: int, seed: int) -> Reference | None:
+        """At most n training rows in random order, as many of each class as there are; None for none."""
+        n = min(n, max(LEAST_STORED, VALUES_STORED // cases.x.shape[1])) if n else 0
+        if not n:
+            return None
+        order = np.random.default_rng(seed).permutation(len(y))
+        if task == "classification":
+            place = np.empty(len(y), dtype=np.int64)  # how many of its class come before a row
+            for code in np.unique(y):
+                own = order[y[order] == code]
+                place[own] = np.arange(len(own))
+            order = order[np.argsort(place[order], kind="stable")]
+        rows = order[:n]
+        labels = y[rows].astype(np.int64 if task == "classification" else np.float64)
+        return cls(cases.x[rows], cases.present[rows], labels)
 
     def draw(self, prediction: np.ndarray, spread: np.ndarray | None, k: int) -> np.ndarray:
         """(n, k) rows for each case, given predictions (n, outputs) and standard deviations (n,) of a regression."""

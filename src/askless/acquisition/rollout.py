@@ -16,10 +16,9 @@ from askless.acquisition.batches import Member, choose_batch
 from askless.acquisition.choice import decide
 from askless.acquisition.costs import CostModel, Uniform
 from askless.acquisition.policy import Policy, Predictor, refuse_truth
-from askless.acquisition.precedence import Precedence
 from askless.acquisition.progress import Context, Progress
 from askless.acquisition.reference import Reference
-from askless.acquisition.schema import Schema
+from askless.acquisition.schema import Precedence, Schema
 from askless.acquisition.state import Cases, State
 from askless.acquisition.stopping import StoppingRule, as_rules, stop_reason
 from askless.acquisition.trajectory import Trajectory

@@ -1,19 +1,102 @@
-"""Features, and how each maps to encoded columns: the only place that knows groups."""
+"""Features, how each maps to encoded columns, and which wait for others: the only place that knows groups."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from askless.acquisition.grid import Grid
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 from askless.hints import did_you_mean, listed, nearest
 
 KINDS = ("number", "category", "boolean", "patch")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How an image is cut into square patches, each a feature.
+
+    Encoded columns go patch by patch, row by row of patches; within a patch pixel by pixel, row by row; within a
+    pixel channel by channel. The methods take numpy arrays and torch tensors.
+
+    >>> import numpy as np
+    >>> grid = Grid(height=2, width=4, channels=1, patch_size=2)
+    >>> grid.names
+    ('row 0, column 0', 'row 0, column 1')
+    >>> grid.to_pixels(np.arange(8.0)[None])[0, :, :, 0].tolist()
+    [[0.0, 1.0, 4.0, 5.0], [2.0, 3.0, 6.0, 7.0]]
+    """
+
+    height: int  # of the image, in pixels
+    width: int
+    channels: int
+    patch_size: int  # the side of a patch, in pixels
+
+    def __post_init__(self) -> None:
+        sizes = (self.height, self.width, self.channels, self.patch_size)
+        if not all(type(size) is int and size > 0 for size in sizes):
+            message = f"height, width, channels and patch_size must be positive integers, not {sizes!r}"
+            raise ParameterError(
+                "out_of_range", message, name="height, width, channels, patch_size", value=sizes, low=1
+            )
+        if self.height % self.patch_size or self.width % self.patch_size:
+            raise ParameterError(
+                "wrong_shape",
+                f"patch_size is {self.patch_size}; it must divide the images' {self.height} x {self.width} pixels",
+                name="patch_size",
+                value=self.patch_size,
+                shape=(self.height, self.width),
+            )
+
+    @property
+    def rows(self) -> int:
+        """Of patches."""
+        return self.height // self.patch_size
+
+    @property
+    def columns(self) -> int:
+        """Of patches."""
+        return self.width // self.patch_size
+
+    @property
+    def n_patches(self) -> int:
+        """How many patches there are."""
+        return self.rows * self.columns
+
+    @property
+    def patch_columns(self) -> int:
+        """How many encoded columns a patch has."""
+        return self.patch_size**2 * self.channels
+
+    @property
+    def n_columns(self) -> int:
+        """How many encoded columns there are."""
+        return self.n_patches * self.patch_columns
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The patches by their places, counted from 0, row by row."""
+        return tuple(f"row {r}, column {c}" for r in range(self.rows) for c in range(self.columns))
+
+    def to_pixels(self, x: Any) -> Any:
+        """(n, height, width, channels) images from encoded columns (n, columns)."""
+        p = self.patch_size
+        cut = x.reshape(len(x), self.rows, self.columns, p, p, self.channels)
+        return cut.swapaxes(2, 3).reshape(len(x), self.height, self.width, self.channels)
+
+    def to_columns(self, pixels: Any) -> Any:
+        """(n, columns) encoded columns from images (n, height, width[, channels])."""
+        p = self.patch_size
+        cut = pixels.reshape(len(pixels), self.rows, p, self.columns, p, self.channels)
+        return cut.swapaxes(2, 3).reshape(len(pixels), self.n_columns)
+
+    def upsample(self, mask: Any) -> Any:
+        """(n, height, width) the number of each pixel's patch, from one for each patch (n, features)."""
+        row, column = np.ogrid[: self.height, : self.width]
+        return mask[:, row // self.patch_size * self.columns + column // self.patch_size]
 
 
 @dataclass(frozen=True)
@@ -194,3 +277,66 @@ class Schema:
     def _group_of(self) -> dict[str, str]:
         """By column, the group that it is a part of."""
         return {part.name: feature.name for feature in self.features if feature.is_group for part in feature.parts}
+
+
+@dataclass(frozen=True, eq=False)
+class Precedence:
+    """`needs[b, a]`: b is asked only once a was asked, whatever the answer, or is known.
+
+    >>> rule = Precedence.of({"result": ["consent"]}, Schema.of_numbers(["result", "consent"]))
+    >>> rule.blocked(np.array([[False, False], [False, True]])).tolist()
+    [[True, False], [False, False]]
+    """
+
+    needs: np.ndarray  # (features, features) bool
+
+    @classmethod
+    def of(cls, precedence: Mapping[str, Sequence[str]] | None, schema: Schema) -> Precedence | None:
+        """From names; None where nothing comes before anything. Unknown names and circles are errors."""
+        needs = np.zeros((len(schema), len(schema)), dtype=bool)
+        for later, firsts in checked_precedence(precedence).items():
+            for first in firsts:
+                needs[schema.index(later), schema.index(first)] = True
+        if not needs.any():
+            return None
+        _refuse_circles(needs, schema.names)
+        return cls(needs)
+
+    def blocked(self, asked: np.ndarray) -> np.ndarray:
+        """(n, features) bool: what has to wait, given what was asked (n, features)."""
+        blocked: np.ndarray = ~asked @ self.needs.T  # boolean products: some needed feature was not asked
+        return blocked
+
+
+def checked_precedence(precedence: Any) -> dict[str, list[str]]:
+    """`{"later": ["first", ...]}`, if it has that form; whether the features exist is for a schema to say."""
+    if precedence is None:
+        return {}
+    if not isinstance(precedence, Mapping):
+        raise bad_value("wrong_type", "precedence", precedence, "a mapping such as {'later': ['first']}")
+    for later, firsts in precedence.items():
+        if isinstance(firsts, (str, bytes)) or not isinstance(firsts, Sequence):
+            message = f"precedence of {later!r} must be a list of features, not {firsts!r}"
+            raise ParameterError("wrong_type", message, name="precedence", feature=later, value=firsts)
+    return {str(later): [str(first) for first in firsts] for later, firsts in precedence.items()}
+
+
+def _refuse_circles(needs: np.ndarray, names: tuple[str, ...]) -> None:
+    """Take away what waits for nothing that is left, until nothing is; what cannot be taken away is in a circle."""
+    left = np.ones(len(needs), dtype=bool)
+    while True:
+        free = left & ~(needs & left).any(axis=1)
+        if not free.any():
+            break
+        left &= ~free
+    if left.any():
+        path = [int(np.argmax(left))]
+        while path.count(path[-1]) < 2:
+            path.append(int(np.argmax(needs[path[-1]] & left)))
+        circle = [names[i] for i in path[path.index(path[-1]) :]]
+        raise ParameterError(
+            "conflicting_settings",
+            "precedence goes in a circle: " + " after ".join(map(repr, circle)),
+            name="precedence",
+            features=circle,
+        )

@@ -260,7 +260,7 @@ def _check_whole(
 
     from askless.acquisition import Precedence, cost_model
     from askless.acquisition.costs import split_costs
-    from askless.encoded import SAMPLE, learn_encoder, rows_at_once
+    from askless.encoding.encoder import SAMPLE, learn_encoder, rows_at_once
     from askless.tables import row_chunks
 
     with warnings.catch_warnings():

@@ -1,9 +1,13 @@
 """Tables and images to encoded columns, and answers likewise: what a model knows about the user's data."""
 
-from typing import Any
-
 from askless.encoding.cells import CellError, CellTypeError
-from askless.encoding.encoder import TableEncoder
+from askless.encoding.encoder import (
+    Encoder,
+    TableEncoder,
+    encode_rows,
+    encoder_from_json,
+    learn_encoder,
+)
 from askless.encoding.images import ImageEncoder
 from askless.encoding.table import Column, Columns, read_table
 
@@ -15,13 +19,8 @@ __all__ = [
     "Encoder",
     "ImageEncoder",
     "TableEncoder",
+    "encode_rows",
     "encoder_from_json",
+    "learn_encoder",
     "read_table",
 ]
-
-Encoder = TableEncoder | ImageEncoder
-
-
-def encoder_from_json(data: dict[str, Any]) -> Encoder:
-    """The encoder that its `to_json` described."""
-    return (ImageEncoder if data.get("kind") == "images" else TableEncoder).from_json(data)

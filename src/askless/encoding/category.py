@@ -11,7 +11,6 @@ import numpy as np
 
 from askless.acquisition.schema import Part
 from askless.encoding.cells import (
-    PLAIN,
     BadCell,
     composed,
     distinct,
@@ -91,6 +90,7 @@ class CategoryCodec(PartCodec):
     def __init__(self, part: Part) -> None:
         self.part = part
         self._choices: tuple[Choice, ...] = part.choices or ()
+        self.width = len(self._choices)
         self._among = Choices(self._choices)
         self._families = {_meant(choice) for choice in self._choices} | {"text"}
 
@@ -127,11 +127,6 @@ class CategoryCodec(PartCodec):
             ordered = [text for text in ordered if text in kept]
         warn_of_spellings(f"column {column.name!r}", ordered, "choices", column=column.name)
         return cls(Part(column.name, cls.kind, choices=tuple(choices[text] for text in ordered)))
-
-    @property
-    def width(self) -> int:
-        """One column for each choice."""
-        return len(self._choices)
 
     @property
     def accepts(self) -> str:
@@ -193,12 +188,9 @@ class CategoryCodec(PartCodec):
     def encode_one(self, cell: Any) -> list[float] | None:
         """1 in the column of the choice; unlike in a table, what is of another sort than all choices is refused."""
         respelled: dict[str, Choice] = {}
-        if type(cell) in PLAIN:
-            code = self._code(cell, respelled)
-        else:
-            cells = np.empty(1, dtype=object)
-            cells[0] = cell
-            code = read_cells(cells, lambda each: self._code(each, respelled)).item()
+        cells = np.empty(1, dtype=object)
+        cells[0] = cell
+        code = read_cells(cells, lambda each: self._code(each, respelled)).item()
         if code == STRANGE:
             raise BadCell(self._odd(cell), cell)
         for word, choice in respelled.items():
@@ -274,21 +266,13 @@ def _in_order(choices: dict[str, Choice], order: Iterable[Any]) -> list[str]:
     return sorted(choices, key=sorting)
 
 
-def spelled_alike(texts: Iterable[str]) -> list[list[str]]:
-    """Texts that differ in capitals and spaces only, those that are alike together.
-
-    >>> spelled_alike(["yes", "no", "Yes", " YES"])
-    [['yes', 'Yes', ' YES']]
-    """
-    words: dict[str, list[str]] = {}
-    for text in texts:
-        words.setdefault(" ".join(text.casefold().split()), []).append(text)
-    return [spellings for spellings in words.values() if len(spellings) > 1]
-
-
 def warn_of_spellings(where: str, words: Iterable[Any], called: str, **fields: Any) -> None:
     """Warn if words differ in capitals and spaces only."""
-    alike = [text for spellings in spelled_alike(w for w in words if isinstance(w, str)) for text in spellings]
+    spellings: dict[str, list[str]] = {}
+    for word in words:
+        if isinstance(word, str):
+            spellings.setdefault(" ".join(word.casefold().split()), []).append(word)
+    alike = [word for group in spellings.values() if len(group) > 1 for word in group]
     if alike:
         message = (
             f"{where} holds {listed(alike)}, which are different {called}; spell them alike if they mean the same"

@@ -44,7 +44,6 @@ MANY = 10  # and with points, where none of them ends in a zero
 DATE_ADVICE = "dates, times and durations are not supported; convert them to numbers, such as an age in days"
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be installed or loaded
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-PLAIN = frozenset({str, int, float, bool})  # types of cells that need no second look
 _WHOLE = re.compile(r"(-?\d+)\.0")
 _SHOWN = 60
 

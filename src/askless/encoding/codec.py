@@ -9,7 +9,6 @@ import numpy as np
 
 from askless.acquisition.schema import Part
 from askless.encoding.cells import (
-    PLAIN,
     BadCell,
     family,
     is_missing,
@@ -39,16 +38,12 @@ class PartCodec(ABC):
 
     kind: ClassVar[str]
     part: Part
+    width: int  # how many encoded columns there are
 
     @classmethod
     @abstractmethod
     def fit(cls, column: Column) -> Self:
         """Learn from a training column that has at least one value."""
-
-    @property
-    @abstractmethod
-    def width(self) -> int:
-        """How many encoded columns there are."""
 
     @property
     @abstractmethod
@@ -60,7 +55,7 @@ class PartCodec(ABC):
         """Encode cells (n,); raises `BadCell`."""
 
     def encode_one(self, cell: Any) -> list[float] | None:
-        """The columns of a single cell, None where it is missing: what `encode` gives, and perhaps sooner."""
+        """The columns of a single cell, None where it is missing."""
         cells = np.empty(1, dtype=object)
         cells[0] = cell
         encoded = self.encode(cells)
@@ -105,12 +100,7 @@ class BooleanCodec(PartCodec):
 
     def encode_one(self, cell: Any) -> list[float] | None:
         """-1 for no, +1 for yes; None also for what people say for unknown."""
-        if isinstance(cell, str) and is_unknown(cell):
-            return None
-        if type(cell) not in PLAIN:
-            return super().encode_one(cell)
-        sign = _sign(cell)
-        return None if sign != sign else [sign]
+        return None if isinstance(cell, str) and is_unknown(cell) else super().encode_one(cell)
 
     def to_json(self) -> dict[str, Any]:
         """Nothing but its name."""

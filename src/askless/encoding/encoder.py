@@ -12,14 +12,20 @@ import numpy as np
 
 from askless.acquisition.costs import checked_price
 from askless.acquisition.numbers import is_whole
-from askless.acquisition.schema import Feature, Schema
+from askless.acquisition.schema import Feature, Grid, Schema
 from askless.acquisition.state import Cases
-from askless.encoding.cells import PLAIN, BadCell, is_missing, is_unknown, shown
+from askless.encoding.cells import BadCell, is_missing, is_unknown, shown
 from askless.encoding.codec import PartCodec
+from askless.encoding.images import ImageEncoder
 from askless.encoding.kinds import codec_from_json, codec_to_json, fit_codec
 from askless.encoding.table import Columns, read_table
 from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
 from askless.hints import did_you_mean, listed, nearest
+from askless.tables import ParquetTable, row_chunks, take_rows
+
+SAMPLE = 200_000  # rows are enough to learn ranks, medians and categories from
+ROWS_AT_ONCE = 65_536  # at most so many rows are encoded together,
+VALUES_AT_ONCE = 1 << 22  # and so many encoded numbers: 16 MiB
 
 
 class TableEncoder:
@@ -135,10 +141,7 @@ class TableEncoder:
         if isinstance(answer, str) and self.schema.features[feature].kind != "category" and is_unknown(answer):
             return None  # a category comes later, as "unknown" may be one of its choices
         try:
-            if type(answer) in PLAIN and len(codec.parts) == 1:
-                columns = codec.parts[0].encode_one(answer)
-            else:
-                columns = codec.encode_one(self._cells(self.schema.features[feature], answer))
+            columns = codec.encode_one(self._cells(self.schema.features[feature], answer))
         except BadCell as bad:
             bad.column = bad.column or codec.parts[0].part.name
             accepts = next(part.accepts for part in codec.parts if part.part.name == bad.column)
@@ -387,3 +390,55 @@ def _position(columns: Columns, column: Any, where: str = "") -> int:
             setting="groups",
         )
     return columns.names.index(name)
+
+
+# Encoders, whatever they encode
+
+Encoder = TableEncoder | ImageEncoder
+
+
+def encoder_from_json(data: dict[str, Any]) -> Encoder:
+    """The encoder that its `to_json` described."""
+    return (ImageEncoder if data.get("kind") == "images" else TableEncoder).from_json(data)
+
+
+def learn_encoder(
+    table: Any,
+    rows: np.ndarray,
+    *,
+    groups: Mapping[str, Sequence[Any]] | None,
+    costs: Mapping[str, float] | None,
+    grid: Grid | None = None,
+    seed: int,
+    numbers: np.ndarray | None = None,
+) -> Encoder:
+    """An encoder learned from the given rows (increasing), or from a random sample of them where they are many.
+
+    With a `grid` the rows are images. `numbers` (n,) say where the table's rows stand in a larger one, for errors to
+    name.
+    """
+    if len(rows) > SAMPLE:
+        drawn = np.random.default_rng(seed).choice(len(rows), SAMPLE, replace=False, shuffle=False)
+        rows = rows[np.sort(drawn)]
+    whole = len(rows) == len(table) and not isinstance(table, ParquetTable)
+    part = table if whole else take_rows(table, rows)
+    named: Any = rows if numbers is None else numbers[rows]
+    if grid is not None:
+        return ImageEncoder.fit(part, grid, costs, row_numbers=named)
+    return TableEncoder.fit(part, groups=groups, costs=costs, row_numbers=named)
+
+
+def rows_at_once(encoder: Encoder) -> int:
+    """How many rows are encoded together."""
+    return max(1, min(ROWS_AT_ONCE, VALUES_AT_ONCE // encoder.schema.n_columns))
+
+
+def encode_rows(encoder: Encoder, table: Any, rows: np.ndarray) -> Cases:
+    """The given rows (increasing) as the encoder sees them, encoded some at a time."""
+    n, schema = len(rows), encoder.schema
+    x, present = np.empty((n, schema.n_columns), np.float32), np.empty((n, len(schema)), np.bool_)
+    for run, part in row_chunks(table, rows_at_once(encoder), None if n == len(table) else rows):
+        numbers: Any = rows[run]
+        cases = encoder.transform(part, numbers)
+        x[run], present[run] = cases.x, cases.present
+    return Cases(x, present)

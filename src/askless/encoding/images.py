@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from askless.acquisition.costs import checked_price
-from askless.acquisition.grid import Grid
-from askless.acquisition.schema import Schema
+from askless.acquisition.schema import Grid, Schema
 from askless.acquisition.state import Cases
 from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
 from askless.hints import listed

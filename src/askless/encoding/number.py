@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from array import array
-from bisect import bisect_right
-from math import log1p
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -42,6 +40,7 @@ class NumberCodec(PartCodec):
 
     def __init__(self, part: Part, channels: tuple[Standardised, ...]) -> None:
         self.part, self.channels = part, channels
+        self.width = len(channels)
 
     @classmethod
     def fit(cls, column: Column) -> Self:
@@ -50,15 +49,10 @@ class NumberCodec(PartCodec):
         numbers = numbers[~np.isnan(numbers)]
         half = halved(numbers)
         few = np.isin(half, [half.min(), half.max()]).all()
-        classes: tuple[type[Channel], ...] = (Linear,) if few else (Rank, SignedLog)
-        channels = tuple(Standardised.fit(channel.fit(half), half) for channel in classes)
-        part = Part(column.name, cls.kind, low=float(numbers.min()), high=float(numbers.max()))
-        return cls(part, channels)
-
-    @property
-    def width(self) -> int:
-        """One column for each channel."""
-        return len(self.channels)
+        channels = [Linear.fit(half)] if few else [Rank.fit(half), SignedLog.fit(half)]
+        raw = [channel(half) for channel in channels]
+        scaled = (Standardised(c, float(r.mean()), float(r.std()) or 1.0) for c, r in zip(channels, raw, strict=True))
+        return cls(Part(column.name, cls.kind, low=float(numbers.min()), high=float(numbers.max())), tuple(scaled))
 
     @property
     def accepts(self) -> str:
@@ -66,10 +60,20 @@ class NumberCodec(PartCodec):
         return f"a number (from {self.part.low:g} to {self.part.high:g} in the training table)"
 
     def encode(self, values: np.ndarray) -> Encoded:
-        """The channels; text that spells a number counts as that number."""
+        """The channels; text that spells a number counts as that number. Warns if most are outside the range."""
         numbers = as_numbers(values)
         present = ~np.isnan(numbers)
-        self._warn_of_range(numbers[present])
+        low, high = self.part.low, self.part.high
+        outside, n = (numbers < low) | (numbers > high), int(present.sum())
+        count = int(outside.sum())
+        if n >= ENOUGH and 2 * count > n:
+            first = float(numbers[int(outside.argmax())])
+            message = (
+                f"column {self.part.name!r}: {count:,} of {n:,} values, for instance {first:g}, are outside the "
+                f"training range {low:g} to {high:g}; check the unit"
+            )
+            fields = {"column": self.part.name, "value": first, "rows": count, "low": low, "high": high}
+            warnings.warn(UnseenWarning("outside_training_range", message, **fields), stacklevel=2)
         half = halved(numbers)
         x = np.empty((len(half), self.width), dtype=np.float32)
         for i, channel in enumerate(self.channels):
@@ -77,46 +81,25 @@ class NumberCodec(PartCodec):
         x[~present] = 0.0
         return Encoded(x, present)
 
-    def encode_one(self, cell: Any) -> list[float] | None:
-        """The channels of a plain number in plain Python; all else goes the long way."""
-        if (type(cell) is float or type(cell) is int) and -LARGEST <= cell <= LARGEST:
-            half = half_of(cell)
-            return [channel.one(half) for channel in self.channels]
-        return super().encode_one(cell)
-
-    def _warn_of_range(self, numbers: np.ndarray) -> None:
-        """Warn if most of the numbers (n,), none of them missing, are outside the training range."""
-        low, high = self.part.low, self.part.high
-        assert low is not None
-        assert high is not None
-        outside = (numbers < low) | (numbers > high)
-        count, values = int(outside.sum()), len(numbers)
-        if values >= ENOUGH and 2 * count > values:
-            first = float(numbers[int(outside.argmax())])
-            warnings.warn(
-                UnseenWarning(
-                    "outside_training_range",
-                    f"column {self.part.name!r}: {count:,} of {values:,} values, for instance {first:g}, are outside "
-                    f"the training range {low:g} to {high:g}; check the unit",
-                    column=self.part.name,
-                    value=first,
-                    rows=count,
-                    low=low,
-                    high=high,
-                ),
-                stacklevel=2,
-            )
-
     def to_json(self) -> dict[str, Any]:
         """The range and the channels."""
-        channels = [channel.to_json() for channel in self.channels]
+        channels = [
+            {
+                "channel": each.channel.name,
+                "mean": each.mean,
+                "sd": each.sd,
+                "learned": {name: np.asarray(value).tolist() for name, value in vars(each.channel).items()},
+            }
+            for each in self.channels
+        ]
         return {"low": self.part.low, "high": self.part.high, "channels": channels}
 
     @classmethod
     def from_json(cls, name: str, data: dict[str, Any]) -> Self:
         """The codec that `to_json` described."""
         part = Part(name, cls.kind, low=data["low"], high=data["high"])
-        return cls(part, tuple(Standardised.from_json(channel) for channel in data["channels"]))
+        channels = ((CHANNELS[each["channel"]](**each["learned"]), each) for each in data["channels"])
+        return cls(part, tuple(Standardised(channel, each["mean"], each["sd"]) for channel, each in channels))
 
 
 def halved(numbers: np.ndarray) -> np.ndarray:
@@ -126,52 +109,35 @@ def halved(numbers: np.ndarray) -> np.ndarray:
     return half
 
 
-def half_of(number: float) -> float:
-    """What `halved` makes of one number."""
-    half = 0.5 * number
-    return 0.0 if abs(half) < _TINY else half
-
-
 def _check_finite(*numbers: Any) -> None:
     if not all(np.all(np.isfinite(each)) for each in numbers):
         raise ValueError("what a channel learned is not finite")
 
 
 class Channel(ABC):
-    """One function of a number, learned from the training rows."""
+    """One function of a number; its attributes are what it learned from the training rows."""
 
     name: ClassVar[str]
 
-    @classmethod
-    @abstractmethod
-    def fit(cls, half: np.ndarray) -> Self:
-        """Learn from the halved numbers (n,) of the training rows, none of them missing."""
-
     @abstractmethod
     def __call__(self, half: np.ndarray) -> np.ndarray:
-        """(n,) float64; NaN where `half` is."""
-
-    def one(self, half: float) -> float:
-        """What a call gives for one finite number; in plain Python where that is quicker."""
-        return float(self(np.array([half]))[0])
-
-    @abstractmethod
-    def to_json(self) -> dict[str, Any]:
-        """The arguments that make the same channel again."""
+        """(n,) float64 of halved numbers (n,); NaN where `half` is."""
 
 
+@dataclass(frozen=True)
 class Linear(Channel):
     """The place in the training range: 0 at its low end, 1 at its high end, and not beyond."""
 
     name = "linear"
+    low: float
+    high: float
 
-    def __init__(self, low: float, high: float) -> None:
-        _check_finite(low, high)
-        self.low, self.high = low, high
+    def __post_init__(self) -> None:
+        _check_finite(self.low, self.high)
 
     @classmethod
     def fit(cls, half: np.ndarray) -> Self:
-        """The range."""
+        """The range of halved numbers (n,), none of them missing."""
         return cls(2.0 * float(half.min()), 2.0 * float(half.max()))
 
     def __call__(self, half: np.ndarray) -> np.ndarray:
@@ -180,15 +146,6 @@ class Linear(Channel):
         if not low < high:
             return np.zeros_like(half)
         return np.asarray((np.clip(half, low, high) - low) / (high - low))
-
-    def one(self, half: float) -> float:
-        """0 to 1; 0 where the range is a single value."""
-        low, high = 0.5 * self.low, 0.5 * self.high
-        return (min(max(half, low), high) - low) / (high - low) if low < high else 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """The range."""
-        return {"low": self.low, "high": self.high}
 
 
 class Rank(Channel):
@@ -209,11 +166,6 @@ class Rank(Channel):
             raise ValueError("a rank channel needs as many values as ranks")
         if not np.all(self.values[1:] > self.values[:-1]):
             raise ValueError("the values of a rank channel must increase")
-        self._half = 0.5 * self.values
-        self._halves, self._ranks = (
-            array("d", self._half),
-            array("d", self.ranks),
-        )  # for `one`: small and in one place
 
     @classmethod
     def fit(cls, half: np.ndarray) -> Self:
@@ -228,24 +180,10 @@ class Rank(Channel):
 
     def __call__(self, half: np.ndarray) -> np.ndarray:
         """Between the ranks of the lowest and the highest training value."""
-        return np.asarray(np.interp(half, self._half, self.ranks))
-
-    def one(self, half: float) -> float:
-        """The same arithmetic as numpy's."""
-        halves, ranks = self._halves, self._ranks
-        i = bisect_right(halves, half) - 1
-        if i < 0:
-            return ranks[0]
-        low, rank = halves[i], ranks[i]
-        if i + 1 == len(halves) or low == half:
-            return rank
-        return (ranks[i + 1] - rank) / (halves[i + 1] - low) * (half - low) + rank
-
-    def to_json(self) -> dict[str, Any]:
-        """The knots."""
-        return {"values": self.values.tolist(), "ranks": self.ranks.tolist()}
+        return np.asarray(np.interp(half, 0.5 * self.values, self.ranks))
 
 
+@dataclass(frozen=True)
 class SignedLog(Channel):
     """sign(u) log(1 + 3 |u|), where u counts interquartile ranges from the median.
 
@@ -254,13 +192,13 @@ class SignedLog(Channel):
     """
 
     name = "signed log"
+    median: float
+    scale: float
 
-    def __init__(self, median: float, scale: float) -> None:
-        _check_finite(median, scale)
-        if not scale > 0.0:
-            raise ValueError(f"a scale is {scale!r}")
-        self.median, self.scale = median, scale
-        self._middle, self._unit = 0.5 * median, 0.5 * scale
+    def __post_init__(self) -> None:
+        _check_finite(self.median, self.scale)
+        if not self.scale > 0.0:
+            raise ValueError(f"a scale is {self.scale!r}")
 
     @classmethod
     def fit(cls, half: np.ndarray) -> Self:
@@ -276,55 +214,27 @@ class SignedLog(Channel):
     def __call__(self, half: np.ndarray) -> np.ndarray:
         """0 at the median, log(4) one interquartile range above it."""
         with np.errstate(over="ignore"):
-            u = (half - self._middle) / self._unit
+            u = (half - 0.5 * self.median) / (0.5 * self.scale)
         np.clip(u, -_FAR, _FAR, out=u)
         return np.asarray(np.sign(u) * np.log1p(LOG_SLOPE * np.abs(u)))
-
-    def one(self, half: float) -> float:
-        """0 at the median, log(4) one interquartile range above it."""
-        if self._unit == 0.0:  # it is next to nothing, and Python does not divide by 0
-            return super().one(half)
-        u = (half - self._middle) / self._unit
-        if u < 0.0:
-            return -log1p(LOG_SLOPE * min(-u, _FAR))
-        return log1p(LOG_SLOPE * min(u, _FAR))
-
-    def to_json(self) -> dict[str, Any]:
-        """The median and the scale."""
-        return {"median": self.median, "scale": self.scale}
 
 
 CHANNELS: dict[str, type[Channel]] = {cls.name: cls for cls in (Linear, Rank, SignedLog)}
 
 
+@dataclass(frozen=True)
 class Standardised:
     """A channel with mean 0 and standard deviation 1 over the training rows; a constant one is 0."""
 
-    def __init__(self, channel: Channel, mean: float, sd: float) -> None:
-        _check_finite(mean, sd)
-        if not sd > 0.0:
-            raise ValueError(f"a standard deviation is {sd!r}")
-        self.channel, self.mean, self.sd = channel, mean, sd
+    channel: Channel
+    mean: float
+    sd: float
 
-    @classmethod
-    def fit(cls, channel: Channel, half: np.ndarray) -> Self:
-        """The mean and the (population) standard deviation of a channel that has been learned."""
-        raw = channel(half)
-        return cls(channel, float(raw.mean()), float(raw.std()) or 1.0)
+    def __post_init__(self) -> None:
+        _check_finite(self.mean, self.sd)
+        if not self.sd > 0.0:
+            raise ValueError(f"a standard deviation is {self.sd!r}")
 
     def __call__(self, half: np.ndarray) -> np.ndarray:
         """Standard deviations from the mean of the training rows."""
         return (self.channel(half) - self.mean) / self.sd
-
-    def one(self, half: float) -> float:
-        """What a call gives for one finite number."""
-        return (self.channel.one(half) - self.mean) / self.sd
-
-    def to_json(self) -> dict[str, Any]:
-        """All that `from_json` needs."""
-        return {"channel": self.channel.name, "mean": self.mean, "sd": self.sd, "learned": self.channel.to_json()}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """The channel that `to_json` described."""
-        return cls(CHANNELS[data["channel"]](**data["learned"]), data["mean"], data["sd"])

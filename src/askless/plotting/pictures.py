@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from askless.acquisition.grid import Grid
+from askless.acquisition.schema import Grid
 from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 from askless.hints import listed

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine, TightLayoutEngine
 from matplotlib.lines import Line2D
 
-from askless.acquisition.grid import Grid
+from askless.acquisition.schema import Grid
 from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 
