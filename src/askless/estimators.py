@@ -28,7 +28,7 @@ from askless.acquisition import (
     cost_model,
 )
 from askless.acquisition.costs import split_costs
-from askless.acquisition.numbers import is_whole
+from askless.acquisition.numbers import checked_number, is_whole
 from askless.acquisition.schema import checked_precedence
 from askless.acquisition.stopping import Certified, as_rules, check_rules
 from askless.encoding import encode_rows, learn_encoder
@@ -217,9 +217,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             raise bad_value("out_of_range", "validation_fraction", fraction, "between 0 and 1", low=0, high=1)
         if self.max_features is not None:
             checked_budget(self.max_features, 1)
-        if not is_whole(self.reference_rows) or self.reference_rows < 0:
-            rows = self.reference_rows
-            raise bad_value("out_of_range", "reference_rows", rows, "an integer of at least 0", low=0)
+        checked_number(self.reference_rows, "reference_rows", low=0, whole=True)
         checked_precedence(self.precedence)
         running = ("device", "n_threads", "max_rows")
         check_settings(RUNNING, {name: getattr(self, name) for name in running})
@@ -301,23 +299,9 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         batch : how many features are asked at once, chosen together.
         """
         check_is_fitted(self, "model_")
-        return self.model_.rollout(
-            table_again(self, X),
-            max_features=max_features,
-            stopping=stopping,
-            costs=costs,
-            available=available,
-            known=known,
-            batch=batch,
-        )
+        return self.model_.rollout(table_again(self, X), max_features, stopping, costs, available, known, batch)
 
-    def candidates(
-        self,
-        X: Any,
-        row: int,
-        asked: Sequence[str] = (),
-        **options: Any,
-    ) -> tuple[Candidate, ...]:
+    def candidates(self, X: Any, row: int, asked: Sequence[str] = (), **options: Any) -> tuple[Candidate, ...]:
         """What can be asked next of a row of the table, the best first; empty where a rule stops it.
 
         Parameters
@@ -347,9 +331,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         max_features, stopping, costs : others than those of `fit`.
         """
         check_is_fitted(self, "model_")
-        return self.model_.interview(
-            known=known, unavailable=unavailable, max_features=max_features, stopping=stopping, costs=costs
-        )
+        return self.model_.interview(known, unavailable, max_features, stopping, costs)
 
     def certify(
         self,
@@ -546,8 +528,7 @@ class DynamicClassifier(ClassifierMixin, _DynamicEstimator):  # type: ignore[mis
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class (n,) after the last question."""
         codes = self.predict_proba(X).argmax(axis=1)
-        labels: np.ndarray = self.classes_[codes]
-        return labels
+        return self.classes_[codes]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy."""

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askless.acquisition.trajectory import Trajectory
-from askless.exceptions import ParameterError, TableError, bad_value
-from askless.hints import did_you_mean, listed, nearest
+from askless.exceptions import ParameterError, TableError, bad_value, unknown_name
+from askless.hints import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,12 +110,12 @@ def _refuse(wrong: np.ndarray, rows: np.ndarray, why: str, name: str) -> None:
 
 def _mean(losses: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(B,), the weighted mean of (n,)."""
-    return cast(np.ndarray, weights @ losses / weights.sum(axis=1))
+    return weights @ losses / weights.sum(axis=1)
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """`part / whole`, nan where the whole is not above 0."""
-    return cast(np.ndarray, np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
+    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
 
 
 def _distributions(p: np.ndarray) -> np.ndarray:
@@ -203,7 +203,7 @@ def rmse(y: np.ndarray, mean: np.ndarray, weights: np.ndarray) -> np.ndarray:
     >>> rmse([0.0, 0.0], [[1.0], [7.0]])
     5.0
     """
-    return cast(np.ndarray, np.sqrt(_mean((y - mean[:, 0]) ** 2, weights)))
+    return np.sqrt(_mean((y - mean[:, 0]) ** 2, weights))
 
 
 @_metric("regression", "MAE", greater_is_better=False)
@@ -226,11 +226,7 @@ def metric(name: str) -> Metric:
     ('log loss', False)
     """
     if name not in METRICS:
-        hint = did_you_mean(name, METRICS)
-        message = f"there is no metric {name!r}{hint}; there are {listed(METRICS)}"
-        raise ParameterError(
-            "unknown_name", message, name=name, nearest=nearest(name, METRICS), choices=list(METRICS)
-        )
+        raise unknown_name("metric", name, METRICS)
     return METRICS[name]
 
 

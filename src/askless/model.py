@@ -40,7 +40,7 @@ from askless.acquisition import (
 from askless.acquisition.choice import candidates_after
 from askless.acquisition.costs import checked_price
 from askless.acquisition.interview import check_unavailable, checked_known
-from askless.acquisition.numbers import Limits, is_whole, limits_text, plausible_limits, within
+from askless.acquisition.numbers import Limits, checked_number, is_whole, limits_text, plausible_limits, within
 from askless.acquisition.stopping import Certified, as_rules, check_rules
 from askless.acquisition.stopping.certified import MIXED, certified_on, manner_of, rules_in_force
 from askless.encoding import Encoder
@@ -109,13 +109,13 @@ class FittedModel:
     def rollout(
         self,
         table: Any,
-        *,
         max_features: int | None = None,
         stopping: StoppingRule | Sequence[StoppingRule] | None = None,
         costs: Costs | None = None,
         available: Any = None,
         known: Any = None,
         batch: int = 1,
+        *,
         row_numbers: Sequence[int] | np.ndarray | None = None,
     ) -> Trajectory:
         """Ask every row of the table; `row_numbers` are the rows' places in a larger one, for errors to name."""
@@ -123,8 +123,7 @@ class FittedModel:
         rules = self._rules(max_features, stopping)
         available = self.mask(available, "available", table)
         known = self.mask(known, "known", table)
-        if not is_whole(batch) or batch < 1:
-            raise bad_value("out_of_range", "batch", batch, "an integer of at least 1", low=1)
+        checked_number(batch, "batch", low=1, whole=True)
         if any(rule.promises for rule in rules):
             manner = self.manner(rules, costs, known, available, int(batch))
             rules = rules_in_force(rules, manner, self.fingerprint)
@@ -165,18 +164,14 @@ class FittedModel:
         available = self.mask(available, "available", table)
         known = self.mask(known, "known", table)
         if not is_whole(row) or not -len(table) <= row < len(table):
-            raise bad_value(
-                "out_of_range", "row", row, f"an integer from 0 to {len(table) - 1}", low=0, high=len(table) - 1
-            )
+            last = len(table) - 1
+            raise bad_value("out_of_range", "row", row, f"an integer from 0 to {last}", low=0, high=last)
         if isinstance(asked, str):
-            raise ParameterError(
-                "wrong_type", f"asked must be a list of feature names, such as [{asked!r}]", name="asked", value=asked
-            )
+            raise bad_value("wrong_type", "asked", asked, f"a list of feature names, such as [{asked!r}]")
         order = [self.schema.index(name) for name in asked]
         if len(set(order)) < len(order):
-            raise ParameterError(
-                "duplicate_name", f"asked names a feature twice: {listed(asked)}", name="asked", value=list(asked)
-            )
+            message = f"asked names a feature twice: {listed(asked)}"
+            raise ParameterError("duplicate_name", message, name="asked", value=list(asked))
         if any(rule.promises for rule in rules):
             manner = self.manner(rules, costs, known, available)
             rules = rules_in_force(rules, manner, self.fingerprint, warn=False)
@@ -189,12 +184,12 @@ class FittedModel:
 
     def interview(
         self,
-        *,
         known: Mapping[str, Any] | None = None,
         unavailable: Iterable[str] = (),
         max_features: int | None = None,
         stopping: StoppingRule | Sequence[StoppingRule] | None = None,
         costs: Costs | None = None,
+        *,
         check_values: bool = True,
     ) -> Interview:
         """Begin an interview of one case.
@@ -235,25 +230,20 @@ class FittedModel:
             if part.kind != "number" or is_missing(value):
                 continue
             number = float(as_numbers(np.array([value], dtype=object))[0])
-            low, high = self.limits(part.name)
-            where = {"feature": name, "column": part.name, "value": value}
-            if not within(number, (low, high)):
-                message = f"{part.name!r} must be {limits_text((low, high))}, not {number:g}"
-                raise InterviewError("bad_answer", message, **where, low=low, high=high)
+            low, high = limits = self.limits(part.name)
+            fields = {"feature": name, "column": part.name, "value": value, "low": low, "high": high}
+            if not within(number, limits):
+                message = f"{part.name!r} must be {limits_text(limits)}, not {number:g}"
+                raise InterviewError("bad_answer", message, **fields)
             assert part.low is not None
             assert part.high is not None
             if not within(number, plausible_limits(part.low, part.high)):
-                warnings.warn(
-                    UnseenWarning(
-                        "outside_training_range",
-                        f"{part.name!r} is {number:g}, far outside the training range from {part.low:g} to "
-                        f"{part.high:g}; the prediction may be wrong",
-                        **where,
-                        low=part.low,
-                        high=part.high,
-                    ),
-                    stacklevel=4,
+                message = (
+                    f"{part.name!r} is {number:g}, far outside the training range from {part.low:g} to "
+                    f"{part.high:g}; the prediction may be wrong"
                 )
+                fields |= {"low": part.low, "high": part.high}
+                warnings.warn(UnseenWarning("outside_training_range", message, **fields), stacklevel=4)
 
     def limits(self, name: str) -> Limits:
         """The lowest and the highest number that the descriptions allow for a feature or a column; None for none."""
@@ -356,9 +346,7 @@ class FittedModel:
         for feature in self.schema.features:
             checked_price(feature.name, feature.cost)
         self.context()  # checks the policy, the predictor, costs and precedence
-        check_rules(
-            as_rules(self.stopping), self.task, stored=self.reference is not None, informative=self.informative
-        )
+        self._rules(None, self.stopping)
         if self.image_shape is not None and not all(type(size) is int and size > 0 for size in self.image_shape):
             raise ValueError(f"the shape of an image is {self.image_shape!r}")
         if not isinstance(self.settings, dict) or not isinstance(self.summary, dict):
@@ -381,23 +369,18 @@ class FittedModel:
         outputs = len(self.classes) or 1
         with np.errstate(all="ignore"):
             for i, feature in enumerate(self.schema.features if known else ()):
-                x[0, feature.start : feature.stop] = self.encoder.encode_answer(
-                    i, {part.name: _example(part) for part in feature.parts}
-                )
+                example = {part.name: _example(part) for part in feature.parts}
+                x[0, feature.start : feature.stop] = self.encoder.encode_answer(i, example)
             state = State(x, mask, mask)
-            scores = np.asarray(
-                self.policy.score_with_truth(state, x) if self.policy.needs_truth else self.policy.score(state)
-            )
+            scores = np.asarray(self.policy.score_with_truth(state, x))
             predicted = self.predictor.predict(state)
-        if scores.shape != mask.shape or predicted.shape != (1, outputs):
-            raise ParameterError(
-                "wrong_shape",
-                f"scores of shape {scores.shape} for {len(self.schema)} features, and predictions of shape "
-                f"{predicted.shape} for {outputs} outputs",
-                name="policy" if scores.shape != mask.shape else "predictor",
-                shape=scores.shape if scores.shape != mask.shape else predicted.shape,
-                expected=mask.shape if scores.shape != mask.shape else (1, outputs),
-            )
+        for name, shape, expected in (
+            ("policy", scores.shape, mask.shape),
+            ("predictor", predicted.shape, (1, outputs)),
+        ):
+            if shape != expected:
+                message = f"the output of the {name} for one case has the shape {shape}, not {expected}"
+                raise ParameterError("wrong_shape", message, name=name, shape=shape, expected=expected)
         if not np.isfinite(x).all() or not np.isfinite(predicted).all():
             raise ValueError("an example case does not lead to a finite prediction")
 
@@ -423,12 +406,9 @@ class FittedModel:
         """(rows, features) bool: an array or a frame of that shape, or the names of features for all rows."""
         if mask is None:
             return None
-        if isinstance(mask, str):
-            message = f"{name} must be a list of feature names, such as [{mask!r}], not the text {mask!r}"
-            raise ParameterError("wrong_type", message, name=name, value=mask)
-        if isinstance(mask, Mapping):
-            message = f"{name} must be a list of feature names, such as {list(mask)}, not a mapping"
-            raise ParameterError("wrong_type", message, name=name, value=mask)
+        if isinstance(mask, str | Mapping):
+            example = [mask] if isinstance(mask, str) else list(mask)
+            raise bad_value("wrong_type", name, mask, f"a list of feature names, such as {example}")
         shape = (len(table), len(self.schema))
         if isinstance(mask, Iterator):
             mask = list(mask)
@@ -439,13 +419,13 @@ class FittedModel:
         check_row_labels(table, mask, name)
         array = np.asarray(_in_order(mask, name, self.schema))
         if array.dtype != bool or array.shape != shape:
-            raise ParameterError(
-                "wrong_shape" if array.dtype == bool else "wrong_type",
+            message = (
                 f"{name} must be a boolean array of shape {shape} or a list of feature names, not {array.dtype} of "
-                f"shape {array.shape}",
-                name=name,
-                shape=array.shape,
-                expected=shape,
+                f"shape {array.shape}"
+            )
+            right_type = array.dtype == bool
+            raise ParameterError(
+                "wrong_shape" if right_type else "wrong_type", message, name=name, shape=array.shape, expected=shape
             )
         return array
 
@@ -463,9 +443,7 @@ def _in_order(mask: Any, name: str, schema: Schema) -> Any:
 
 def checked_budget(max_features: Any, n_features: int) -> int:
     """A budget as an integer of at least 1, clipped to the number of features."""
-    if not is_whole(max_features) or max_features < 1:
-        raise bad_value("out_of_range", "max_features", max_features, "an integer of at least 1", low=1)
-    return min(int(max_features), n_features)
+    return min(int(checked_number(max_features, "max_features", low=1, whole=True)), n_features)
 
 
 def _example(part: Part) -> Any:

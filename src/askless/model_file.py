@@ -391,8 +391,7 @@ def _verified(path: Path) -> bytes:
 
 def _header(content: bytes) -> dict[str, Any]:
     length = int.from_bytes(content[:8], "little")
-    header: dict[str, Any] = json.loads(content[8 : 8 + length])
-    return header
+    return json.loads(content[8 : 8 + length])
 
 
 def _in_order(content: bytes) -> bytes:
@@ -423,8 +422,7 @@ def _built(description: dict[str, Any], arrays: dict[str, np.ndarray], network: 
 
 
 def _priced(description: dict[str, Any]) -> costs.CostModel:
-    model: costs.CostModel = _found(costs, description["name"])(**description["config"])
-    return model
+    return _found(costs, description["name"])(**description["config"])
 
 
 def _stored_rows(tensors: dict[str, np.ndarray]) -> Reference | None:

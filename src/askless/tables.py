@@ -166,8 +166,7 @@ class ParquetTable:
             codes = set(self.categories)
             columns = [_encoded(c) if name in codes else c for name, c in zip(names, table.columns, strict=True)]
             table = _arrow().Table.from_arrays(columns, names)
-        frame: pd.DataFrame = table.unify_dictionaries().to_pandas(ignore_metadata=True)
-        return frame
+        return table.unify_dictionaries().to_pandas(ignore_metadata=True)
 
     def _nothing(self) -> Any:
         return self._file.schema_arrow.empty_table()
@@ -192,8 +191,7 @@ class ParquetTable:
     @cached_property
     def _names(self) -> list[str]:
         """The file's columns, with those of an index; pyarrow makes a new list whenever it is asked for them."""
-        names: list[str] = self._file.schema_arrow.names
-        return names
+        return self._file.schema_arrow.names
 
     @cached_property
     def _stored(self) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from askless.acquisition.choice import narrowed, pick_best, ranked_scores, weighed
+from askless.acquisition.choice import narrowed, pick_best, ranked_scores
 from askless.acquisition.policy import Predictor
 from askless.acquisition.progress import Context, Progress
 from askless.acquisition.reference import Reference
@@ -72,8 +72,7 @@ def choose_batch(progress: Progress, rules: Sequence[StoppingRule], size: int) -
 
 def _repeated(context: Context, known: np.ndarray) -> np.ndarray:
     """(n, features) bool: what says nothing new beside what is `known` (n, features), as far as the rows tell."""
-    repeated: np.ndarray = known.astype(np.float32) @ context.copies > 0.5
-    return repeated
+    return known.astype(np.float32) @ context.copies > 0.5
 
 
 def _expected(
@@ -86,7 +85,7 @@ def _expected(
     for start in range(0, len(progress.state), CASES_AT_ONCE):
         part = slice(start, start + CASES_AT_ONCE)
         means.append(_in_worlds(context, reference, progress.state[part], rows[part], chosen[part], allowed[part]))
-    return weighed(np.concatenate(means), planned, allowed)
+    return ranked_scores(planned, allowed, np.concatenate(means))
 
 
 def _in_worlds(
@@ -130,12 +129,10 @@ def _predicted(predictor: Predictor, states: State, n: int) -> np.ndarray:
 def _moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """(n,) the mean KL(after || before) of class probabilities, or the mean squared difference of means."""
     if before.shape[2] == 1:
-        moved: np.ndarray = ((after - before) ** 2).mean(axis=(1, 2))
-        return moved
+        return ((after - before) ** 2).mean(axis=(1, 2))
     tiny = np.finfo(np.float64).tiny
     each = after * (np.log(np.maximum(after, tiny)) - np.log(np.maximum(before, tiny)))
-    divergence: np.ndarray = each.sum(axis=2).mean(axis=1)
-    return divergence
+    return each.sum(axis=2).mean(axis=1)
 
 
 def _shares(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
@@ -143,5 +140,4 @@ def _shares(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     scores = np.where(allowed[:, None] & (scores > -np.inf), scores, -np.inf)  # NaN is the lowest
     top = scores.max(axis=2, keepdims=True)
     powers = np.exp(np.minimum(scores - np.where(np.isfinite(top), top, 0.0), 0.0))
-    shares: np.ndarray = powers / np.maximum(powers.sum(axis=2, keepdims=True), np.finfo(np.float64).tiny)
-    return shares
+    return powers / np.maximum(powers.sum(axis=2, keepdims=True), np.finfo(np.float64).tiny)

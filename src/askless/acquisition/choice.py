@@ -30,9 +30,9 @@ def decide(
     allowed, fired = narrowed(progress, rules)
     if not allowed.any():
         return np.full_like(fired, -1), fired
-    others = without(allowed, postponed)
+    others = without(allowed, postponed) if postponed else allowed
     pick = pick_best(ranked_scores(progress, others), others) if others.any() else np.full_like(fired, -1)
-    if len(postponed):
+    if postponed:
         turn = np.full(allowed.shape, -np.inf)
         turn[:, list(postponed)] = -np.arange(len(postponed))
         pick = np.where(pick >= 0, pick, pick_best(turn, allowed))
@@ -41,8 +41,6 @@ def decide(
 
 def without(allowed: np.ndarray, features: Sequence[int]) -> np.ndarray:
     """What is allowed (n, features) without some features."""
-    if not len(features):
-        return allowed
     rest = allowed.copy()
     rest[:, list(features)] = False
     return rest
@@ -74,15 +72,13 @@ def narrowed(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[np.ndar
     return allowed, fired
 
 
-def ranked_scores(progress: Progress, allowed: np.ndarray) -> np.ndarray:
-    """(n, features) the policy's scores, weighed against prices."""
-    return weighed(progress.scores, progress, allowed)
-
-
-def weighed(scores: np.ndarray, progress: Progress, allowed: np.ndarray) -> np.ndarray:
-    """(n, features) scores, or scores per unit of money where they are information and prices differ."""
+def ranked_scores(progress: Progress, allowed: np.ndarray, scores: np.ndarray | None = None) -> np.ndarray:
+    """(n, features) the policy's scores, or others: per unit of money if they are information and prices differ."""
     context = progress.context
-    return weigh(scores, progress.prices, allowed, context.policy.noise) if context.weighs else scores
+    scores = progress.scores if scores is None else scores
+    if context.costs.equal or not context.policy.informative:
+        return scores
+    return weigh(scores, progress.prices, allowed, context.policy.noise)
 
 
 def weigh(information: np.ndarray, prices: np.ndarray, allowed: np.ndarray, noise: float = 0.0) -> np.ndarray:

@@ -152,13 +152,9 @@ class Panels(CostModel):
                 raise ParameterError("wrong_type", message, name="panels", panel=panel, value=members)
             for name in members:
                 if name in seen:
-                    raise ParameterError(
-                        "conflicting_settings",
-                        f"{name!r} is in two panels, {seen[name]!r} and {panel!r}",
-                        name="panels",
-                        feature=name,
-                        panels=[seen[name], panel],
-                    )
+                    message = f"{name!r} is in two panels, {seen[name]!r} and {panel!r}"
+                    where = [seen[name], panel]
+                    raise ParameterError("conflicting_settings", message, name="panels", feature=name, panels=where)
                 seen[name] = panel
             self.panels[str(panel)] = {str(name): checked_price(name, price) for name, price in members.items()}
         self._own: np.ndarray | None = None  # (features,) the prices of a schema's features, once bound
@@ -174,17 +170,13 @@ class Panels(CostModel):
             places = [schema.index(name) for name in members]
             bound._within[np.ix_(places, places)] = 1.0
             for place, (name, price) in zip(places, members.items(), strict=True):
-                if price > bound._own[place]:
-                    own = f"{bound._own[place]:g}"
-                    raise ParameterError(
-                        "out_of_range",
-                        f"{name!r} costs {price:g} in the panel {panel!r}, which is more than {own} on its own",
-                        name="panels",
-                        panel=panel,
-                        feature=name,
-                        value=price,
-                        high=float(bound._own[place]),
+                own = float(bound._own[place])
+                if price > own:
+                    message = (
+                        f"{name!r} costs {price:g} in the panel {panel!r}, which is more than {own:g} on its own"
                     )
+                    fields = {"panel": panel, "feature": name, "value": price, "high": own}
+                    raise ParameterError("out_of_range", message, name="panels", **fields)
                 bound._less[place] = price
         return bound
 
@@ -259,10 +251,7 @@ class Depends(CostModel):
         if bad.any():
             place = int(bad.any(axis=0).argmax())
             case = int(bad[:, place].argmax())
-            name = place if self._names is None else self._names[place]
-            price = float(prices[case, place])
-            message = f"the cost of {name!r} is {price!r}; it must be a number of at least 0"
-            raise ParameterError("out_of_range", message, name="costs", feature=name, value=price, low=0)
+            checked_price(place if self._names is None else self._names[place], float(prices[case, place]))  # raises
         return prices
 
     def __repr__(self) -> str:
@@ -299,13 +288,11 @@ def split_costs(costs: Costs | None) -> tuple[Mapping[str, float] | None, CostMo
     costs = _checked_costs(costs)
     if not isinstance(costs, CostModel):
         return costs, None
-    named = costs.by_name
-    if isinstance(costs, Uniform) or (isinstance(costs, PerFeature) and named is not None):
-        return named, None
-    return named, costs
+    says_all = isinstance(costs, Uniform) or (isinstance(costs, PerFeature) and costs.by_name is not None)
+    return costs.by_name, None if says_all else costs
 
 
-def checked_price(name: str, price: object) -> float:
+def checked_price(name: object, price: object) -> float:
     """`price` as a number, or an error that names the feature."""
     return checked_number(price, f"the cost of {name!r}", low=0, name="costs", feature=name)
 

@@ -29,14 +29,8 @@ def checked_number(
     if not number or not low <= value <= high or not np.isfinite(value):  # type: ignore[call-overload,operator]
         kind = "an integer" if whole else "a number"
         limits = f"of at least {low:g}" if high == np.inf else f"between {low:g} and {high:g}"
-        raise ParameterError(
-            "out_of_range",
-            f"{what} is {value!r}; it must be {kind} {limits}",
-            **{"name": what} | fields,
-            value=value,
-            low=low,
-            high=None if high == np.inf else high,
-        )
+        fields = {"name": what, "value": value, "low": low, "high": None if high == np.inf else high} | fields
+        raise ParameterError("out_of_range", f"{what} is {value!r}; it must be {kind} {limits}", **fields)
     return int(value) if whole else float(value)  # type: ignore[call-overload,arg-type]
 
 

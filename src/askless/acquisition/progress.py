@@ -32,17 +32,8 @@ class Context:
         for name, base in (("policy", Policy), ("predictor", Predictor), ("costs", CostModel)):
             part = getattr(self, name)
             if not isinstance(part, base):
-                raise bad_value(
-                    "wrong_type",
-                    name,
-                    part,
-                    f"an object whose class derives from askless.acquisition.{base.__name__}",
-                )
-
-    @property
-    def weighs(self) -> bool:
-        """Whether prices change what is asked next."""
-        return self.policy.informative and not self.costs.equal
+                expected = f"an object whose class derives from askless.acquisition.{base.__name__}"
+                raise bad_value("wrong_type", name, part, expected)
 
     @cached_property
     def copies(self) -> np.ndarray:

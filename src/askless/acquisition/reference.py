@@ -71,8 +71,7 @@ class Reference:
         normal = NormalDist()
         wanted = mean[:, None] + sd[:, None] * np.array([normal.inv_cdf(q) for q in at])  # (n, k)
         middles = 0.5 * (sorted_y[1:] + sorted_y[:-1])
-        rows: np.ndarray = order[np.searchsorted(middles, wanted)]
-        return rows
+        return order[np.searchsorted(middles, wanted)]
 
     @cached_property
     def _by_label(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

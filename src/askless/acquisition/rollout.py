@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from askless.acquisition.batches import Member, choose_batch
+from askless.acquisition.batches import choose_batch
 from askless.acquisition.choice import decide
 from askless.acquisition.costs import CostModel, Uniform
 from askless.acquisition.policy import Policy, Predictor, refuse_truth
@@ -66,8 +66,7 @@ def rollout(
     context = Context(policy, predictor, schema, costs=costs or Uniform(), precedence=precedence, reference=reference)
     if not allow_truth:
         refuse_truth(policy)
-    needs_truth = policy.needs_truth
-    if batch > 1 and needs_truth:
+    if batch > 1 and policy.needs_truth:
         message = f"batch must be 1, not {batch}, for a policy that looks at the true values"
         raise ParameterError("not_supported", message, name="batch", value=batch)
     start = np.zeros_like(cases.present) if known is None else known
@@ -78,7 +77,6 @@ def rollout(
     steps: list[np.ndarray] = []
     predictions, costs_so_far = [prediction], [spent]  # not the states, which are large
     while True:
-        truth = cases.x if needs_truth else None
         progress = Progress(
             state=state,
             count=count,
@@ -87,9 +85,13 @@ def rollout(
             context=context,
             allowed=allowed,
             given=known,
-            truth=truth,
+            truth=cases.x if policy.needs_truth else None,
         )
-        members, fired = choose_batch(progress, rules, batch) if batch > 1 else _single(progress, rules)
+        if batch > 1:
+            members, fired = choose_batch(progress, rules, batch)
+        else:
+            pick, fired = decide(progress, rules)
+            members = [(pick, progress.price_of(pick))] if (pick >= 0).any() else []
         if not members:
             break
         for pick, price in members:
@@ -110,12 +112,6 @@ def rollout(
         sd=progress.spread,
     )
     return _without_gaps(t) if batch > 1 and steps else t
-
-
-def _single(progress: Progress, rules: Sequence[StoppingRule]) -> tuple[list[Member], np.ndarray]:
-    """The next question of each case as a batch of one; empty where no case is asked anything more."""
-    pick, fired = decide(progress, rules)
-    return ([(pick, progress.price_of(pick))] if (pick >= 0).any() else []), fired
 
 
 def _without_gaps(t: Trajectory) -> Trajectory:

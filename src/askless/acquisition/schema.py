@@ -43,13 +43,9 @@ class Grid:
                 "out_of_range", message, name="height, width, channels, patch_size", value=sizes, low=1
             )
         if self.height % self.patch_size or self.width % self.patch_size:
-            raise ParameterError(
-                "wrong_shape",
-                f"patch_size is {self.patch_size}; it must divide the images' {self.height} x {self.width} pixels",
-                name="patch_size",
-                value=self.patch_size,
-                shape=(self.height, self.width),
-            )
+            size, shape = self.patch_size, (self.height, self.width)
+            message = f"patch_size is {size}; it must divide the images' {self.height} x {self.width} pixels"
+            raise ParameterError("wrong_shape", message, name="patch_size", value=size, shape=shape)
 
     @property
     def rows(self) -> int:
@@ -170,14 +166,11 @@ class Schema:
             if feature.start != position or feature.stop <= feature.start:
                 raise ValueError(f"the columns of {feature.name!r} do not follow those of the feature before")
             position = feature.stop
-        if self.grid is not None and not self._fits(self.grid):
-            raise ParameterError(
-                "wrong_shape",
-                f"{len(self.features)} features of {position} columns are not the patches of {self.grid}",
-                name="grid",
-                shape=(len(self.features), position),
-                expected=(self.grid.n_patches, self.grid.n_columns),
-            )
+        widths = {feature.stop - feature.start for feature in self.features}
+        if self.grid is not None and (len(self), widths) != (self.grid.n_patches, {self.grid.patch_columns}):
+            shape, expected = (len(self.features), position), (self.grid.n_patches, self.grid.n_columns)
+            message = f"{shape[0]} features of {position} columns are not the patches of {self.grid}"
+            raise ParameterError("wrong_shape", message, name="grid", shape=shape, expected=expected)
 
     @classmethod
     def of_numbers(cls, names: Sequence[str]) -> Schema:
@@ -191,10 +184,6 @@ class Schema:
         each = enumerate(zip(grid.names, prices, strict=True))
         features = (Feature(n, (Part(n, "patch"),), i * width, (i + 1) * width, price) for i, (n, price) in each)
         return cls(tuple(features), grid)
-
-    def _fits(self, grid: Grid) -> bool:
-        widths = {feature.stop - feature.start for feature in self.features}
-        return len(self.features) == grid.n_patches and widths == {grid.patch_columns}
 
     def __len__(self) -> int:
         return len(self.features)
@@ -256,13 +245,9 @@ class Schema:
             return self._index[str(name)]
         except KeyError:
             group = self._group_of.get(str(name))
-            raise ParameterError(
-                "unknown_name",
-                f"there is no feature {name!r}{self.hint(name)}",
-                name=name,
-                nearest=group or nearest(name, (*self.names, *self._group_of)),
-                group=group,
-            ) from None
+            near = group or nearest(name, (*self.names, *self._group_of))
+            message = f"there is no feature {name!r}{self.hint(name)}"
+            raise ParameterError("unknown_name", message, name=name, nearest=near, group=group) from None
 
     def hint(self, name: object) -> str:
         """What to say of a name that no feature has: the group that it is a part of, or the name that is meant.
@@ -334,9 +319,5 @@ def _refuse_circles(needs: np.ndarray, names: tuple[str, ...]) -> None:
         while path.count(path[-1]) < 2:
             path.append(int(np.argmax(needs[path[-1]] & left)))
         circle = [names[i] for i in path[path.index(path[-1]) :]]
-        raise ParameterError(
-            "conflicting_settings",
-            "precedence goes in a circle: " + " after ".join(map(repr, circle)),
-            name="precedence",
-            features=circle,
-        )
+        message = "precedence goes in a circle: " + " after ".join(map(repr, circle))
+        raise ParameterError("conflicting_settings", message, name="precedence", features=circle)

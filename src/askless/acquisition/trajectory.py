@@ -32,8 +32,7 @@ class Trajectory:
     @property
     def n_asked(self) -> np.ndarray:
         """(n,) how many questions each case was asked."""
-        counts: np.ndarray = np.sum(self.order >= 0, axis=1)
-        return counts
+        return np.sum(self.order >= 0, axis=1)
 
     def at(self, k: int) -> np.ndarray:
         """(n, outputs), the predictions after at most k answers: a case that stopped earlier keeps its last."""

@@ -111,18 +111,13 @@ class CategoryCodec(PartCodec):
         if len(ordered) > MAX_CHOICES:
             every = len(ordered) > NEARLY_ALL * sum(tally.values())
             advice = ", a different one in nearly every row; drop it if it is an identifier" if every else ""
-            warnings.warn(
-                AsklessWarning(
-                    "too_many_categories",
-                    f"column {column.name!r} has {len(ordered)} distinct values in {len(column.values)} training "
-                    f"rows{advice}; the {MAX_CHOICES} most frequent become choices, the others count as unknown",
-                    column=column.name,
-                    value=len(ordered),
-                    rows=len(column.values),
-                    high=MAX_CHOICES,
-                ),
-                stacklevel=2,
+            n, rows = len(ordered), len(column.values)
+            message = (
+                f"column {column.name!r} has {n} distinct values in {rows} training rows{advice}; the {MAX_CHOICES} "
+                "most frequent become choices, the others count as unknown"
             )
+            fields = {"column": column.name, "value": n, "rows": rows, "high": MAX_CHOICES}
+            warnings.warn(AsklessWarning("too_many_categories", message, **fields), stacklevel=2)
             kept = set(sorted(ordered, key=lambda text: -tally[text])[:MAX_CHOICES])  # ties in order
             ordered = [text for text in ordered if text in kept]
         warn_of_spellings(f"column {column.name!r}", ordered, "choices", column=column.name)
@@ -135,50 +130,31 @@ class CategoryCodec(PartCodec):
 
     def encode(self, values: np.ndarray) -> Encoded:
         """1 in the column of the choice."""
+        name = self.part.name
         respelled: dict[str, Choice] = {}
         codes = read_cells(values, lambda cell: self._code(cell, respelled))
         if respelled:
             told = [f"{word} as {shown(choice)}" for word, choice in respelled.items()]
             rest = len(told) - MOST_SPELLINGS
-            more = f" and {rest} more" if rest > 0 else ""
-            warnings.warn(
-                UnseenWarning(
-                    "other_capitals",
-                    f"column {self.part.name!r}: other capitals than in training; "
-                    f"read {', '.join(told[:MOST_SPELLINGS])}{more}",
-                    column=self.part.name,
-                    choices=list(respelled.values()),
-                ),
-                stacklevel=2,
-            )
+            read = ", ".join(told[:MOST_SPELLINGS]) + (f" and {rest} more" if rest > 0 else "")
+            message = f"column {name!r}: other capitals than in training; read {read}"
+            choices = list(respelled.values())
+            warnings.warn(UnseenWarning("other_capitals", message, column=name, choices=choices), stacklevel=2)
         strange = codes == STRANGE
         if strange.any() and not (codes >= 0).any():  # nothing fits: perhaps it is another column
             row = int(strange.argmax())
-            warnings.warn(
-                AsklessWarning(
-                    "unexpected_type",
-                    f"column {self.part.name!r}, row {row} (0-based): {self._odd(values[row])}; "
-                    "such values count as unknown",
-                    column=self.part.name,
-                    row=row,
-                    value=plain(values[row]),
-                ),
-                stacklevel=2,
-            )
+            message = f"column {name!r}, row {row} (0-based): {self._odd(values[row])}; such values count as unknown"
+            fields = {"column": name, "row": row, "value": plain(values[row])}
+            warnings.warn(AsklessWarning("unexpected_type", message, **fields), stacklevel=2)
         elif np.isnan(codes).all():
             said = list(islice((cell for cell in values if not is_missing(cell)), ENOUGH))
             if len(said) == ENOUGH:
-                warnings.warn(
-                    UnseenWarning(
-                        "unseen_categories",
-                        f"column {self.part.name!r}: no value occurred in training, for instance {shown(said[0])}; "
-                        f"all count as unknown; training values: {self.accepts}",
-                        column=self.part.name,
-                        value=plain(said[0]),
-                        choices=list(self._choices),
-                    ),
-                    stacklevel=2,
+                message = (
+                    f"column {name!r}: no value occurred in training, for instance {shown(said[0])}; "
+                    f"all count as unknown; training values: {self.accepts}"
                 )
+                fields = {"column": name, "value": plain(said[0]), "choices": list(self._choices)}
+                warnings.warn(UnseenWarning("unseen_categories", message, **fields), stacklevel=2)
         codes[strange] = np.nan
         rows = np.flatnonzero(~np.isnan(codes))
         x = np.zeros((len(codes), self.width), dtype=np.float32)
@@ -193,33 +169,22 @@ class CategoryCodec(PartCodec):
         code = read_cells(cells, lambda each: self._code(each, respelled)).item()
         if code == STRANGE:
             raise BadCell(self._odd(cell), cell)
+        name = self.part.name
         for word, choice in respelled.items():
-            warnings.warn(
-                UnseenWarning(
-                    "other_capitals",
-                    f"{self.part.name!r}: {word} is read as {shown(choice)}",
-                    column=self.part.name,
-                    value=plain(cell),
-                    choices=[choice],
-                ),
-                stacklevel=4,
-            )
+            message = f"{name!r}: {word} is read as {shown(choice)}"
+            fields = {"column": name, "value": plain(cell), "choices": [choice]}
+            warnings.warn(UnseenWarning("other_capitals", message, **fields), stacklevel=4)
         columns = [0.0] * self.width
         if code != code:
             if not is_missing(cell) and not (isinstance(cell, str) and is_unknown(cell)):
-                choices = [choice for choice in self._choices if isinstance(choice, str)]
-                warnings.warn(
-                    UnseenWarning(
-                        "unseen_categories",
-                        f"{self.part.name!r}: {shown(cell)} did not occur in training{did_you_mean(cell, choices)}; "
-                        f"it counts as unknown; expected {self.accepts}",
-                        column=self.part.name,
-                        value=plain(cell),
-                        choices=list(self._choices),
-                        nearest=nearest(cell, choices),
-                    ),
-                    stacklevel=4,
+                words = [choice for choice in self._choices if isinstance(choice, str)]
+                message = (
+                    f"{name!r}: {shown(cell)} did not occur in training{did_you_mean(cell, words)}; it counts as "
+                    f"unknown; expected {self.accepts}"
                 )
+                fields = {"column": name, "value": plain(cell), "choices": list(self._choices)}
+                warning = UnseenWarning("unseen_categories", message, **fields, nearest=nearest(cell, words))
+                warnings.warn(warning, stacklevel=4)
             return None
         columns[int(code)] = 1.0
         return columns

@@ -18,7 +18,6 @@ from math import exp, inf, lgamma, log, log1p
 
 import numpy as np
 
-from askless.acquisition.numbers import checked_number
 from askless.acquisition.progress import Progress
 from askless.acquisition.stopping.rules import MaxFeatures, StoppingRule
 from askless.exceptions import CertificationWarning, ParameterError
@@ -54,19 +53,17 @@ class Certified(StoppingRule):
     promises = True
 
     def __post_init__(self) -> None:
-        for name, what in (("risk", "the risk"), ("confidence", "the confidence")):
-            number = checked_number(getattr(self, name), what, low=0, high=1, name=name)
+        for name in ("risk", "confidence"):
+            self._check_number(name, f"the {name}", high=1)
+            number = getattr(self, name)
             if number in (0.0, 1.0):
-                message = f"{what} is {number:g}; it must be above 0 and below 1"
+                message = f"the {name} is {number:g}; it must be above 0 and below 1"
                 raise ParameterError("out_of_range", message, name=name, value=number, low=0, high=1)
-            object.__setattr__(self, name, number)
         if self.threshold is not None:
-            object.__setattr__(
-                self, "threshold", checked_number(self.threshold, "the threshold", low=0, high=1, name="threshold")
-            )
-        checked_number(self.cases, "the number of cases", low=0, whole=True, name="cases")
+            self._check_number("threshold", "the threshold", high=1)
+        self._check_number("cases", "the number of cases", whole=True)
         if self.within is not None:
-            checked_number(self.within, "the number of questions", low=0, whole=True, name="within")
+            self._check_number("within", "the number of questions", whole=True)
         object.__setattr__(self, "manner", tuple(map(str, self.manner)))  # JSON's lists
 
     @property
@@ -156,16 +153,12 @@ def rules_in_force(
         if set(certified) != set(now):
             why = _difference(certified, now)
             if warn:
-                warnings.warn(
-                    CertificationWarning(
-                        "conditions_changed",
-                        f"the certified stopping rule is not used: {why}. Its promise holds only for cases that are "
-                        "asked like those of its certification; use `certify` with the same options",
-                        certified=certified,
-                        now=now,
-                    ),
-                    stacklevel=4,
+                message = (
+                    f"the certified stopping rule is not used: {why}. Its promise holds only for cases that are "
+                    "asked like those of its certification; use `certify` with the same options"
                 )
+                warning = CertificationWarning("conditions_changed", message, certified=certified, now=now)
+                warnings.warn(warning, stacklevel=4)
             return not_used(rules, why)
     return tuple(rules)
 

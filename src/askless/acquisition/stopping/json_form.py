@@ -18,8 +18,7 @@ from askless.acquisition.stopping.rules import (
     StoppingRule,
     rule_name,
 )
-from askless.exceptions import ParameterError, bad_value
-from askless.hints import did_you_mean, listed, nearest
+from askless.exceptions import ParameterError, bad_value, unknown_name
 
 SINGLE = (Certified, Confidence, DecisionStable, InformationPerCost, MaxCost, MaxFeatures, Spread)
 STORED: dict[str, type[StoppingRule]] = {rule.__name__: rule for rule in (*SINGLE, AllOf, AnyOf)}
@@ -77,12 +76,7 @@ def stopping_from_json(data: Any) -> tuple[StoppingRule, ...]:
             rules.append((AllOf if name == "and" else AnyOf)(tuple(each)))
             continue
         if name not in known:
-            message = (
-                f"there is no stopping rule {name!r}{did_you_mean(name, known)}; there are {listed(sorted(known))}"
-            )
-            raise ParameterError(
-                "unknown_name", message, name=name, nearest=nearest(name, known), choices=sorted(known)
-            )
+            raise unknown_name("stopping rule", name, sorted(known))
         try:
             rules.append(known[name](**value) if isinstance(value, Mapping) else known[name](value))  # type: ignore[call-arg]
         except TypeError:

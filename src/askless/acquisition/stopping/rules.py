@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import reduce
+from math import inf
 from operator import and_, or_
 from typing import Any, ClassVar
 
@@ -70,6 +71,11 @@ class StoppingRule(ABC):
             message = f"{_called(self)} is for a {self.task}; this is a {task}"
             raise ParameterError("not_supported", message, name=rule_name(type(self)), value=task, expected=self.task)
 
+    def _check_number(self, name: str, what: str, *, low: float = 0, high: float = inf, whole: bool = False) -> None:
+        """Store the attribute `name` as a plain number, or raise an error that says `what` it is."""
+        checked = checked_number(getattr(self, name), what, low=low, high=high, whole=whole, name=name)
+        object.__setattr__(self, name, checked)  # of a frozen dataclass
+
     def config(self) -> dict[str, Any]:
         """The arguments that make it again, for model files: the fields of a dataclass."""
         assert is_dataclass(self)
@@ -92,8 +98,7 @@ class MaxFeatures(StoppingRule):
     limit: int
 
     def __post_init__(self) -> None:
-        limit = checked_number(self.limit, "the number of features to ask", low=0, whole=True, name="limit")
-        object.__setattr__(self, "limit", limit)
+        self._check_number("limit", "the number of features to ask", whole=True)
 
     @property
     def reason(self) -> str:
@@ -115,7 +120,7 @@ class MaxCost(StoppingRule):
     money: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "money", checked_number(self.money, "the money to spend", low=0, name="money"))
+        self._check_number("money", "the money to spend")
 
     @property
     def reason(self) -> str:
@@ -146,8 +151,7 @@ class Confidence(StoppingRule):
     task = "classification"
 
     def __post_init__(self) -> None:
-        checked = checked_number(self.probability, "the confidence", low=0, high=1, name="probability")
-        object.__setattr__(self, "probability", checked)
+        self._check_number("probability", "the confidence", high=1)
 
     @property
     def reason(self) -> str:
@@ -159,8 +163,7 @@ class Confidence(StoppingRule):
         if progress.prediction.shape[1] < 2:
             message = "Confidence is for a classification; use Spread(sd) for a regression"
             raise ParameterError("not_supported", message, name="confidence")
-        stops: np.ndarray = progress.prediction.max(axis=1) >= self.probability
-        return stops
+        return progress.prediction.max(axis=1) >= self.probability
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,7 @@ class Spread(StoppingRule):
     task = "regression"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sd", checked_number(self.sd, "the standard deviation", low=0, name="sd"))
+        self._check_number("sd", "the standard deviation")
 
     @property
     def reason(self) -> str:
@@ -200,13 +203,10 @@ class DecisionStable(StoppingRule):
     draws: int = 64
 
     def __post_init__(self) -> None:
-        chance = checked_number(self.chance, "the chance of another decision", low=0, high=1, name="chance")
-        object.__setattr__(self, "chance", chance)
-        draws = checked_number(self.draws, "the number of draws", low=1, whole=True, name="draws")
-        object.__setattr__(self, "draws", draws)
+        self._check_number("chance", "the chance of another decision", high=1)
+        self._check_number("draws", "the number of draws", low=1, whole=True)
         if self.tolerance is not None:
-            tolerance = checked_number(self.tolerance, "the tolerance", low=0, name="tolerance")
-            object.__setattr__(self, "tolerance", tolerance)
+            self._check_number("tolerance", "the tolerance")
 
     @property
     def reason(self) -> str:
@@ -261,8 +261,7 @@ class InformationPerCost(StoppingRule):
     threshold: float
 
     def __post_init__(self) -> None:
-        checked = checked_number(self.threshold, "the information per cost", low=0, name="threshold")
-        object.__setattr__(self, "threshold", checked)
+        self._check_number("threshold", "the information per cost")
 
     @property
     def reason(self) -> str:
@@ -283,8 +282,7 @@ class InformationPerCost(StoppingRule):
         self.check("any", stored=False, informative=progress.context.policy.informative)
         prices = progress.prices.astype(progress.scores.dtype, copy=False)
         enough = (progress.scores > 0) & (progress.scores >= self.threshold * prices) & progress.open
-        stops: np.ndarray = progress.open.any(axis=1) & ~enough.any(axis=1)
-        return stops
+        return progress.open.any(axis=1) & ~enough.any(axis=1)
 
 
 # Combinations
