@@ -76,7 +76,7 @@ class TakesOracles(FittedModel):
 def batch_encoded(model):
     encoder = model.encoder
     prices = [feature.cost for feature in model.schema.features]
-    return replace(model, encoder=BatchEncoder(encoder.columns, encoder._features, prices, named=encoder.named))
+    return replace(model, encoder=BatchEncoder(encoder.columns, encoder._codecs, prices, named=encoder.named))
 
 
 def subclassed(kind):

@@ -77,31 +77,20 @@ class BadCell(Exception):
         super().__init__(problem)
         self.problem, self.error, self.words = problem, error, tuple(words)
         self.value = value.item() if isinstance(value, np.generic) else value
-        self.row, self.column = row, ""
+        self.row = row
 
-    def in_table(self, row_numbers: Sequence[int] | None = None) -> CellError:
+    def in_table(self, column: str, row_numbers: Sequence[int] | None = None) -> CellError:
         """The error for a table; `row_numbers` are the rows' places in a larger one."""
         row = int(self.row if row_numbers is None else row_numbers[self.row])
-        return self.error(
-            "bad_cell",
-            f"column {self.column!r}, row {row} (0-based): {self.problem}",
-            column=self.column,
-            row=row,
-            value=self.value,
-            words=self.words,
-        )
+        message = f"column {column!r}, row {row} (0-based): {self.problem}"
+        return self.error("bad_cell", message, column=column, row=row, value=self.value, words=self.words)
 
-    def in_answer(self, feature: str, accepts: str) -> InterviewError:
-        """The error for an answer; `accepts` says what the feature accepts."""
-        part = "" if self.column == feature else f", part {self.column!r}"
-        return InterviewError(
-            "bad_answer",
-            f"answer to {feature!r}{part}: {self.problem}; expected {accepts}",
-            feature=feature,
-            column=self.column,
-            value=self.value,
-            expected=accepts,
-        )
+    def in_answer(self, feature: str, column: str, accepts: str) -> InterviewError:
+        """The error for an answer; `accepts` says what the column accepts."""
+        part = "" if column == feature else f", part {column!r}"
+        message = f"answer to {feature!r}{part}: {self.problem}; expected {accepts}"
+        fields = {"feature": feature, "column": column, "value": self.value, "expected": accepts}
+        return InterviewError("bad_answer", message, **fields)
 
 
 def read_boolean(text: str) -> bool | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Self
 
@@ -17,11 +16,11 @@ from askless.acquisition.state import Cases
 from askless.encoding.cells import BadCell, is_missing, is_unknown, shown
 from askless.encoding.codec import PartCodec
 from askless.encoding.images import ImageEncoder
-from askless.encoding.kinds import codec_from_json, codec_to_json, fit_codec
+from askless.encoding.kinds import CODECS, codec_from_json, codec_to_json, kind_of
 from askless.encoding.table import Columns, read_table
 from askless.exceptions import AsklessWarning, InterviewError, ModelFileError, TableError
 from askless.hints import did_you_mean, listed, nearest
-from askless.tables import ParquetTable, row_chunks, take_rows
+from askless.tables import ParquetTable, row_chunks, sample_rows, take_rows
 
 SAMPLE = 200_000  # rows are enough to learn ranks, medians and categories from
 ROWS_AT_ONCE = 65_536  # at most so many rows are encoded together,
@@ -46,16 +45,21 @@ class TableEncoder:
     named: bool  # the columns' names are the user's, not x0, x1, ...
 
     def __init__(
-        self, columns: Sequence[str], features: Sequence[FeatureCodec], prices: Sequence[float], *, named: bool
+        self,
+        columns: Sequence[str],
+        features: Mapping[str, Sequence[PartCodec]],  # by name; each codec is for one of the columns
+        prices: Sequence[float],
+        *,
+        named: bool,
     ) -> None:
-        self.columns = tuple(columns)
-        self._features, self.named = tuple(features), named
+        self.columns, self.named = tuple(columns), named
+        self._codecs = dict(features)
         described: list[Feature] = []
         start = 0
-        for codec, price in zip(self._features, prices, strict=True):
-            parts = tuple(part.part for part in codec.parts)
-            described.append(Feature(codec.name, parts, start, start + codec.width, price))
-            start += codec.width
+        for (name, codecs), price in zip(features.items(), prices, strict=True):
+            stop = start + sum(codec.width for codec in codecs) + (len(codecs) if len(codecs) > 1 else 0)
+            described.append(Feature(name, tuple(codec.part for codec in codecs), start, stop, price))
+            start = stop
         self.schema = Schema(tuple(described))
         if not {part.name for feature in described for part in feature.parts} <= set(self.columns):
             raise ValueError("a feature is made of columns that the table does not have")
@@ -63,11 +67,12 @@ class TableEncoder:
     @property
     def part_flags(self) -> dict[str, int]:
         """The columns of groups, by their names, and which encoded column says whether each has a value."""
-        return {
-            part.part.name: feature.start + place
-            for feature, codec in zip(self.schema.features, self._features, strict=True)
-            for part, place in zip(codec.parts, codec.flags, strict=False)
-        }
+        flags: dict[str, int] = {}
+        for feature, codecs in zip(self.schema.features, self._codecs.values(), strict=True):
+            if feature.is_group:
+                ends = accumulate(codec.width + 1 for codec in codecs)
+                flags |= {codec.part.name: feature.start + end - 1 for codec, end in zip(codecs, ends, strict=True)}
+        return flags
 
     # Learning
 
@@ -98,19 +103,26 @@ class TableEncoder:
         columns = read_table(table)
         plan = plan_features(columns, groups)
         prices = plan_costs(columns, plan, costs)
-        codecs = [_fit_column(columns, position, row_numbers) for position in range(len(columns))]
+        codecs: list[PartCodec | None] = []
+        for position, name in enumerate(columns.names):
+            try:
+                column = columns.column(position)
+                kind = kind_of(column)
+                codecs.append(None if kind is None else CODECS[kind].fit(column))
+            except BadCell as bad:
+                raise bad.in_table(name, row_numbers) from None
         empty = [name for name, codec in zip(columns.names, codecs, strict=True) if codec is None]
         if len(empty) == len(columns):
             raise TableError("bad_column", "every value of the table is missing", columns=empty)
         if empty:
             message = f"dropped columns without any value: {listed(empty)}"
             warnings.warn(AsklessWarning("empty_column", message, column=empty[0], columns=empty), stacklevel=2)
-        features = []
-        for name, positions in plan:
-            parts = tuple(codec for codec in (codecs[i] for i in positions) if codec is not None)
-            if parts:
-                features.append(FeatureCodec(name, parts))
-        return cls(columns.names, features, [prices[codec.name] for codec in features], named=columns.named)
+        features = {
+            name: [codec for codec in (codecs[i] for i in positions) if codec is not None]
+            for name, positions in plan.items()
+        }
+        features = {name: parts for name, parts in features.items() if parts}
+        return cls(columns.names, features, [prices[name] for name in features], named=columns.named)
 
     # Encoding
 
@@ -123,13 +135,21 @@ class TableEncoder:
         columns = read_table(table)
         positions = self._locate(columns)
         x = np.empty((columns.n_rows, self.schema.n_columns), dtype=np.float32)
-        present = np.empty((columns.n_rows, len(self.schema)), dtype=bool)
-        try:
-            for i, (feature, codec) in enumerate(zip(self.schema.features, self._features, strict=True)):
-                cells = (columns.column(positions[part.name]).values for part in feature.parts)
-                present[:, i] = codec.encode_into(x[:, feature.start : feature.stop], cells)
-        except BadCell as bad:
-            raise bad.in_table(row_numbers) from None
+        present = np.zeros((columns.n_rows, len(self.schema)), dtype=bool)
+        for i, (feature, codecs) in enumerate(zip(self.schema.features, self._codecs.values(), strict=True)):
+            start = feature.start
+            for codec in codecs:
+                name = codec.part.name
+                try:
+                    encoded = codec.encode(columns.column(positions[name]).values)
+                except BadCell as bad:
+                    raise bad.in_table(name, row_numbers) from None
+                x[:, start : start + codec.width] = encoded.x
+                start += codec.width
+                if feature.is_group:
+                    x[:, start] = encoded.present
+                    start += 1
+                present[:, i] |= encoded.present
         return Cases(x, present)
 
     def encode_answer(self, feature: int, answer: Any) -> np.ndarray | None:
@@ -137,24 +157,23 @@ class TableEncoder:
 
         A group is answered by a mapping from its columns' names to values; what is left out is missing.
         """
-        codec = self._features[feature]
-        if isinstance(answer, str) and self.schema.features[feature].kind != "category" and is_unknown(answer):
+        asked = self.schema.features[feature]
+        if isinstance(answer, str) and asked.kind != "category" and is_unknown(answer):
             return None  # a category comes later, as "unknown" may be one of its choices
-        try:
-            columns = codec.encode_one(self._cells(self.schema.features[feature], answer))
-        except BadCell as bad:
-            bad.column = bad.column or codec.parts[0].part.name
-            accepts = next(part.accepts for part in codec.parts if part.part.name == bad.column)
-            raise bad.in_answer(codec.name, accepts) from None
-        return None if columns is None else np.array(columns, dtype=np.float32)
-
-    def _cells(self, feature: Feature, answer: Any) -> Sequence[Any]:
-        """A cell for each part of the feature."""
-        if len(feature.parts) == 1 and not isinstance(answer, Mapping):
-            return (answer,)
-        names = [part.name for part in feature.parts]
-        given = self._by_part(feature, names, answer)
-        return [given.get(name) for name in names]
+        names = [part.name for part in asked.parts]
+        given = self._by_part(asked, names, answer)
+        columns: list[float] = []
+        present = False
+        for codec, name in zip(self._codecs[asked.name], names, strict=True):
+            try:
+                encoded = codec.encode_one(given.get(name))
+            except BadCell as bad:
+                raise bad.in_answer(asked.name, name, codec.accepts) from None
+            columns += [0.0] * codec.width if encoded is None else encoded
+            if asked.is_group:
+                columns.append(float(encoded is not None))
+            present = present or encoded is not None
+        return np.array(columns, dtype=np.float32) if present else None
 
     def _by_part(self, feature: Feature, names: list[str], answer: Any) -> Mapping[str, Any]:
         """The answer as a mapping from the names of the feature's parts."""
@@ -166,15 +185,10 @@ class TableEncoder:
             return {names[0]: None if feature.is_group else answer}
         for name in answer:
             if name not in names:
-                raise InterviewError(
-                    "bad_answer",
-                    f"{feature.name!r} has no part {name!r}{did_you_mean(name, names)}; "
-                    f"its parts are {listed(names)}",
-                    feature=feature.name,
-                    name=name,
-                    nearest=nearest(name, names),
-                    choices=names,
-                )
+                hint, near = did_you_mean(name, names), nearest(name, names)
+                message = f"{feature.name!r} has no part {name!r}{hint}; its parts are {listed(names)}"
+                fields = {"feature": feature.name, "name": name, "nearest": near, "choices": names}
+                raise InterviewError("bad_answer", message, **fields)
         return answer
 
     def _locate(self, columns: Columns) -> Mapping[str, int]:
@@ -186,15 +200,9 @@ class TableEncoder:
             return at
         if columns.named and self.named:
             lacking = ", ".join(f"{name!r}{did_you_mean(name, at)}" for name in absent)
-            raise TableError(
-                "missing_column",
-                f"the table lacks {lacking}; if it is never available, add it empty"
-                if len(absent) == 1
-                else f"the table lacks {lacking}; if they are never available, add them empty",
-                column=absent[0],
-                columns=absent,
-                nearest=nearest(absent[0], at),
-            )
+            advice = "it is never available, add it" if len(absent) == 1 else "they are never available, add them"
+            message, near = f"the table lacks {lacking}; if {advice} empty", nearest(absent[0], at)
+            raise TableError("missing_column", message, column=absent[0], columns=absent, nearest=near)
         if len(columns) != len(self.columns):
             message = (
                 f"X has {len(columns)} features, but {type(self).__name__} is expecting "
@@ -211,8 +219,8 @@ class TableEncoder:
             "columns": list(self.columns),
             "named": self.named,
             "features": [
-                {"name": codec.name, "cost": feature.cost, "parts": [codec_to_json(part) for part in codec.parts]}
-                for feature, codec in zip(self.schema.features, self._features, strict=True)
+                {"name": feature.name, "cost": feature.cost, "parts": [codec_to_json(codec) for codec in codecs]}
+                for feature, codecs in zip(self.schema.features, self._codecs.values(), strict=True)
             ],
         }
 
@@ -220,10 +228,7 @@ class TableEncoder:
     def from_json(cls, data: dict[str, Any]) -> Self:
         """The encoder that `to_json` described."""
         try:
-            features = [
-                FeatureCodec(each["name"], tuple(codec_from_json(part) for part in each["parts"]))
-                for each in data["features"]
-            ]
+            features = {each["name"]: [codec_from_json(part) for part in each["parts"]] for each in data["features"]}
             prices = [each["cost"] for each in data["features"]]
             return cls(data["columns"], features, prices, named=data["named"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -233,77 +238,7 @@ class TableEncoder:
         return f"TableEncoder({len(self.schema)} features from {len(self.columns)} columns)"
 
 
-def _fit_column(columns: Columns, position: int, row_numbers: Sequence[int] | None) -> PartCodec | None:
-    try:
-        return fit_codec(columns.column(position))
-    except BadCell as bad:
-        bad.column = columns.names[position]
-        raise bad.in_table(row_numbers) from None
-
-
-@dataclass(frozen=True)
-class FeatureCodec:
-    """The columns of one feature, side by side.
-
-    In a feature of several parts each part is followed by one more column, which is 1 where the part has a value:
-    parts may be missing one by one.
-    """
-
-    name: str
-    parts: tuple[PartCodec, ...]
-
-    @property
-    def flagged(self) -> bool:
-        """Whether the parts have a column that says they are present."""
-        return len(self.parts) > 1
-
-    @property
-    def flags(self) -> list[int]:
-        """The places of the columns that say whether each part is present; empty where they have none."""
-        ends = accumulate(part.width + 1 for part in self.parts)
-        return [end - 1 for end in ends] if self.flagged else []
-
-    @property
-    def width(self) -> int:
-        """How many encoded columns there are."""
-        return sum(part.width + self.flagged for part in self.parts)
-
-    def encode_into(self, x: np.ndarray, values: Iterable[np.ndarray]) -> np.ndarray:
-        """Write the encoding of the parts' cells into `x` (n, width); returns where any is present (n,)."""
-        present = np.zeros(len(x), dtype=bool)
-        start = 0
-        for part, cells in zip(self.parts, values, strict=True):
-            try:
-                encoded = part.encode(cells)
-            except BadCell as bad:
-                bad.column = part.part.name
-                raise
-            x[:, start : start + part.width] = encoded.x
-            start += part.width
-            if self.flagged:
-                x[:, start] = encoded.present
-                start += 1
-            present |= encoded.present
-        return present
-
-    def encode_one(self, cells: Iterable[Any]) -> list[float] | None:
-        """The columns of one answer, given by a cell for each part; None where no part is present."""
-        columns: list[float] = []
-        present = False
-        for part, cell in zip(self.parts, cells, strict=True):
-            try:
-                encoded = part.encode_one(cell)
-            except BadCell as bad:
-                bad.column = part.part.name
-                raise
-            columns += [0.0] * part.width if encoded is None else encoded
-            if self.flagged:
-                columns.append(float(encoded is not None))
-            present = present or encoded is not None
-        return columns if present else None
-
-
-def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) -> list[tuple[str, tuple[int, ...]]]:
+def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) -> dict[str, tuple[int, ...]]:
     """Each feature's name and the positions of its columns; a group stands where its first column does."""
     members = {str(name): _members(columns, str(name), group) for name, group in _items(groups, "groups")}
     group_of: dict[int, str] = {}
@@ -313,9 +248,8 @@ def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) 
                 column = columns.names[position]
                 other = group_of[position]
                 where = f"twice in the group {name!r}" if other == name else f"in two groups, {other!r} and {name!r}"
-                raise TableError(
-                    "duplicate_name", f"column {column!r} is {where}", column=column, name=name, setting="groups"
-                )
+                message = f"column {column!r} is {where}"
+                raise TableError("duplicate_name", message, column=column, name=name, setting="groups")
             group_of[position] = name
     features: dict[str, tuple[int, ...]] = {}
     for position, column in enumerate(columns.names):
@@ -324,15 +258,15 @@ def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) 
             message = f"the group {name!r} has the name of a column outside the group"
             raise TableError("duplicate_name", message, name=name, column=name, setting="groups")
         features[name] = members.get(name, (position,))
-    return list(features.items())
+    return features
 
 
 def plan_costs(
-    columns: Columns, features: Sequence[tuple[str, tuple[int, ...]]], costs: Mapping[str, float] | None
+    columns: Columns, features: Mapping[str, tuple[int, ...]], costs: Mapping[str, float] | None
 ) -> dict[str, float]:
     """The price of each feature, 1 where `costs` does not say."""
-    prices = {name: 1.0 for name, _ in features}
-    group_of = {columns.names[i]: name for name, positions in features for i in positions}
+    prices = dict.fromkeys(features, 1.0)
+    group_of = {columns.names[i]: name for name, positions in features.items() for i in positions}
     for given, price in _items(costs, "costs"):
         name = columns.names[_position(columns, given)] if _is_position(columns, given) else str(given)
         if name not in prices and name in group_of:
@@ -350,9 +284,8 @@ def _items(mapping: Any, what: str) -> Iterable[tuple[Any, Any]]:
     if mapping is None:
         return ()
     if not isinstance(mapping, Mapping):
-        raise TableError(
-            "wrong_type", f"{what} must be a mapping from names, not {mapping!r}", name=what, value=mapping
-        )
+        message = f"{what} must be a mapping from names, not {mapping!r}"
+        raise TableError("wrong_type", message, name=what, value=mapping)
     return mapping.items()
 
 
@@ -380,15 +313,10 @@ def _position(columns: Columns, column: Any, where: str = "") -> int:
         return int(column)
     name = str(column)
     if name not in columns.names:
-        raise TableError(
-            "missing_column",
-            f"{where}there is no column {name!r}{did_you_mean(name, columns.names)}; "
-            f"the columns are {listed(columns.names)}",
-            column=name,
-            nearest=nearest(name, columns.names),
-            choices=list(columns.names),
-            setting="groups",
-        )
+        known = list(columns.names)
+        message = f"{where}there is no column {name!r}{did_you_mean(name, known)}; the columns are {listed(known)}"
+        fields = {"column": name, "nearest": nearest(name, known), "choices": known, "setting": "groups"}
+        raise TableError("missing_column", message, **fields)
     return columns.names.index(name)
 
 
@@ -417,9 +345,7 @@ def learn_encoder(
     With a `grid` the rows are images. `numbers` (n,) say where the table's rows stand in a larger one, for errors to
     name.
     """
-    if len(rows) > SAMPLE:
-        drawn = np.random.default_rng(seed).choice(len(rows), SAMPLE, replace=False, shuffle=False)
-        rows = rows[np.sort(drawn)]
+    rows = rows[sample_rows(len(rows), SAMPLE, seed)]
     whole = len(rows) == len(table) and not isinstance(table, ParquetTable)
     part = table if whole else take_rows(table, rows)
     named: Any = rows if numbers is None else numbers[rows]

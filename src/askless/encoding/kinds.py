@@ -52,14 +52,8 @@ MOST = 5  # of the words that are not numbers are told
 CODECS: Mapping[str, type[PartCodec]] = {codec.kind: codec for codec in (BooleanCodec, CategoryCodec, NumberCodec)}
 
 
-def fit_codec(column: Column) -> PartCodec | None:
-    """Learn how to encode a training column; None where every value is missing. Raises `BadCell`."""
-    kind = kind_of(column)
-    return None if kind is None else CODECS[kind].fit(column)
-
-
 def kind_of(column: Column) -> str | None:
-    """The kind of a training column; None where every value is missing.
+    """The kind of a training column; None where every value is missing. Raises `BadCell`.
 
     >>> kind_of(Column("x", np.array(["1", "2.5", None], dtype=object)))
     'number'
