@@ -6,22 +6,14 @@ from typing import TYPE_CHECKING, Any
 from askless.version import __version__
 
 if TYPE_CHECKING:
-    from askless.estimators import DynamicClassifier, DynamicRegressor
-    from askless.loading import load
+    from askless.estimators import DynamicClassifier, DynamicRegressor, load
 
 __all__ = ["DynamicClassifier", "DynamicRegressor", "__version__", "load"]
 
-# Imported on first use, so that `import askless` loads neither torch nor scikit-learn.
-_HOMES = {
-    "DynamicClassifier": "askless.estimators",
-    "DynamicRegressor": "askless.estimators",
-    "load": "askless.loading",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:  # imported on first use, so that `import askless` loads neither torch nor scikit-learn
+        return getattr(import_module("askless.estimators"), name)
     raise AttributeError(f"module 'askless' has no attribute {name!r}")
 
 

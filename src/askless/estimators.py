@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import os
 import warnings
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from inspect import signature
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from askless import metrics
 from askless.acquisition import (
-    Candidate,
     Costs,
     Grid,
-    Interview,
     Precedence,
     Reference,
     Schema,
     StoppingRule,
     Task,
-    Trajectory,
     cost_model,
 )
 from askless.acquisition.costs import split_costs
 from askless.acquisition.numbers import checked_number, is_whole
 from askless.acquisition.schema import checked_precedence
 from askless.acquisition.stopping import Certified, as_rules, check_rules
+from askless.asking import Asking
 from askless.encoding import encode_rows, learn_encoder
-from askless.exceptions import AsklessWarning, ParameterError, TableError, bad_value
+from askless.exceptions import AsklessWarning, ModelFileError, ParameterError, TableError, bad_value
 from askless.hints import listed
 from askless.inputs import (
     checked_labels,
@@ -43,26 +40,21 @@ from askless.inputs import (
     warn_of_labels,
     warn_of_scale,
 )
-from askless.methods import Method, find_method
-from askless.methods.base import method_to_json, plain_json
+from askless.methods import Method, find_method, list_methods
+from askless.methods.base import method_from_json, method_to_json, plain_json
 from askless.methods.settings import RUNNING, check_settings
 from askless.model import FittedModel, checked_budget
-from askless.model_file import write_model
+from askless.model_file import read_model, write_model
+from askless.models import NetworkFactory
 from askless.remarks import warn_of_data, warn_of_target, warn_of_telling_gaps
 from askless.tables import check_row_labels, from_dask, holdout, sample_rows, take_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEFAULT_BUDGET = 10
 PROOF = 0.2  # share of the rows that a fit holds out, where a rule is to be certified
 
 
-class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
+class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
     """The base class of both estimators."""
-
-    model_: FittedModel
-    _task: Task
 
     def __init__(
         self,
@@ -188,6 +180,8 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
         settings = self._settings(method, encoder.schema, target)  # raises now, not after training
         with progress_bar(self.verbose) as progress:
             fitted = method.fit(problem, seed=seed, progress=progress, checkpoint=checkpoint)
+        n = self.reference_rows
+        reference = Reference.sample(train, y[rows], self._task, n, seed) if n else None
         model = FittedModel(
             task=self._task,
             classes=tuple(classes),
@@ -201,7 +195,7 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             image_shape=getattr(self, "image_shape_", None),
             costs=costs,
             precedence=checked_precedence(self.precedence),
-            reference=Reference.sample(train, y[rows], self._task, self.reference_rows, seed),
+            reference=reference,
         )
         if rules and isinstance(rules[0], Certified):
             rules = (model.certified(rules[0], rules[1:], take_rows(X, proof), y[proof]), *rules[1:])
@@ -269,133 +263,6 @@ class _DynamicEstimator(BaseEstimator):  # type: ignore[misc]
             "target": target if isinstance(target, str) else None,
         }
         return plain_json(settings)
-
-    # Asking
-
-    @abstractmethod
-    def _encode_target(self, y: Any, X: Any, *, known_classes: bool = False) -> np.ndarray:
-        """(n,) what the loss takes, of the rows of X; a fit learns the classes, everything else must know them."""
-
-    def rollout(
-        self,
-        X: Any,
-        max_features: int | None = None,
-        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
-        costs: Costs | None = None,
-        available: Any = None,
-        known: Any = None,
-        batch: int = 1,
-    ) -> Trajectory:
-        """Ask every row of the table, and keep what was asked and predicted on the way.
-
-        Parameters
-        ----------
-        X : a table like the one of `fit`.
-        max_features : another budget than the one of `fit`.
-        stopping : other rules than those of `fit`; the budget stays.
-        costs : other prices than those of `fit`, by name, or a cost model. Nothing is trained again.
-        available : which features can be asked of each row, (n, features) bool, or a list of names for all rows.
-        known : which features are known before the first question, and free; likewise.
-        batch : how many features are asked at once, chosen together.
-        """
-        check_is_fitted(self, "model_")
-        return self.model_.rollout(table_again(self, X), max_features, stopping, costs, available, known, batch)
-
-    def candidates(self, X: Any, row: int, asked: Sequence[str] = (), **options: Any) -> tuple[Candidate, ...]:
-        """What can be asked next of a row of the table, the best first; empty where a rule stops it.
-
-        Parameters
-        ----------
-        X : a table like the one of `fit`.
-        row : the row's position, from 0 on.
-        asked : the names of the features asked so far, in order, such as `trajectory.names(row)[:2]`.
-        options : `max_features`, `stopping`, `costs`, `available` and `known`, as for `rollout`.
-        """
-        check_is_fitted(self, "model_")
-        return self.model_.candidates(table_again(self, X), row, asked, **options)
-
-    def interview(
-        self,
-        known: Mapping[str, Any] | None = None,
-        unavailable: Iterable[str] = (),
-        max_features: int | None = None,
-        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
-        costs: Costs | None = None,
-    ) -> Interview:
-        """Begin to ask one case, question by question.
-
-        Parameters
-        ----------
-        known : what is known beforehand, by feature.
-        unavailable : features that cannot be had for this case.
-        max_features, stopping, costs : others than those of `fit`.
-        """
-        check_is_fitted(self, "model_")
-        return self.model_.interview(known, unavailable, max_features, stopping, costs)
-
-    def certify(
-        self,
-        X: Any,
-        y: Any,
-        risk: float = 0.05,
-        confidence: float = 0.95,
-        *,
-        stopping: StoppingRule | Sequence[StoppingRule] | None = None,
-        **options: Any,
-    ) -> Certified:
-        """A stopping rule with a promise: of the cases that it stops, at most `risk` are wrong, with `confidence`.
-
-        Parameters
-        ----------
-        X, y : cases that neither `fit` nor the choice of a model has seen; the more, the earlier the rule can stop.
-        risk : the share of wrong predictions among the cases that stop.
-        confidence : how sure the promise is, over the draw of these cases.
-        stopping : the rules that it will be used with, if any; None: those of the model.
-        options : how the cases will be asked, where it is not as at `fit`: `max_features`, `costs`, `known` and
-            so on, as for `rollout`. Use the rule with the same ones: `rollout(X, stopping=[rule, *others])`.
-        """
-        check_is_fitted(self, "model_")
-        rule = Certified(risk, confidence)
-        model = self.model_
-        check_rules((rule,), self._task, stored=model.reference is not None, informative=model.informative)
-        beside = model.stopping if stopping is None else as_rules(stopping)
-        others = [other for other in beside if not isinstance(other, Certified)]
-        table = table_again(self, X)
-        codes = self._encode_target(y, table, known_classes=True)
-        return model.certified(rule, others, table, codes, **options)
-
-    def curve(
-        self,
-        X: Any,
-        y: Any,
-        metric: str | None = None,
-        *,
-        budgets: Iterable[int] | None = None,
-        interval: float | None = None,
-        n_boot: int = 200,
-        random_state: int | np.random.Generator | None = 0,
-        **options: Any,
-    ) -> pd.DataFrame:
-        """The score after each number of answers: a frame with a row for each budget from 0 on.
-
-        Parameters
-        ----------
-        X, y : labelled cases that `fit` has not seen.
-        metric : a name in `askless.metrics`; None is the AUROC, or R² for a regression.
-        budgets, interval, n_boot, random_state : as for `askless.metrics.curve`: which numbers of answers, and
-            columns `low` and `high` of a confidence band, such as `interval=0.95`, by a bootstrap over the cases.
-        options : how the cases are asked, where it is not as at `fit`: `max_features`, `stopping`, `known` and so
-            on, as for `rollout`.
-        """
-        chosen = metrics.metric(metric) if metric else metrics.usual_metric(self._task)
-        if chosen.task != self._task:
-            message = f"the metric {metric!r} is for a {chosen.task}; this is a {self._task}"
-            raise ParameterError("invalid_choice", message, name="metric", value=metric, expected=self._task)
-        trajectory = self.rollout(X, **options)
-        target = self._encode_target(y, X, known_classes=True)
-        return metrics.curve(
-            trajectory, target, chosen, budgets, interval=interval, n_boot=n_boot, random_state=random_state
-        )
 
     # Files and facts
 
@@ -571,3 +438,51 @@ class DynamicRegressor(RegressorMixin, _DynamicEstimator):  # type: ignore[misc]
         """The R² of the predictions."""
         check_row_labels(X, y, "y")
         return float(super().score(X, y, sample_weight))
+
+
+# Files
+
+
+def load(path: str | os.PathLike[str], network: NetworkFactory | None = None) -> DynamicClassifier | DynamicRegressor:
+    """Load an estimator from a model file. Runs no code from the file. Raises `ModelFileError` if it is damaged.
+
+    A model with a network of your own needs its function again: `network` is what the method's `network` was.
+    """
+    model = read_model(path, network)
+    kind = DynamicClassifier if model.task == "classification" else DynamicRegressor
+    try:
+        settings = dict(model.settings)
+        strange = _strange_settings(settings, kind)
+        named, _, _ = settings.pop("named_columns"), settings.pop("target"), settings.pop("na", None)
+        if not strange:
+            settings["method"] = method_from_json(settings["method"], network)
+            settings["costs"] = model.costs or settings["costs"]
+            estimator = kind(**settings, stopping=model.stopping or None)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(
+            "unreadable_file", f"{path} has settings that cannot be read ({error!r})", path=str(path)
+        ) from error
+    if strange:
+        message = f"{path} has settings that this version of askless does not know: {listed(strange)}"
+        raise ModelFileError("newer_format", message, path=str(path), name=strange[0])
+    estimator.model_ = model
+    estimator.history_ = []  # not in the file
+    if model.image_shape is not None:
+        estimator.image_shape_ = model.image_shape
+    names = model.encoder.columns
+    estimator.n_features_in_ = len(names)
+    estimator._by_name = model.encoder.named
+    if named:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    if model.task == "classification":
+        estimator.classes_ = np.array(model.classes)
+    return estimator
+
+
+def _strange_settings(settings: dict[str, Any], kind: type) -> list[str]:
+    """The settings in a model file that the estimator or its method does not have."""
+    strange = settings.keys() - {*signature(kind).parameters, "named_columns", "target", "na"}
+    method = settings["method"]
+    if method["name"] in list_methods():
+        strange |= method["params"].keys() - find_method(method["name"]).get_params(deep=False).keys()
+    return sorted(strange)

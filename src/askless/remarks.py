@@ -265,18 +265,13 @@ def warn_of_telling_gaps(
     ]
     told = "; ".join(_said(names[i], gaps[:, i], y, telling[:, i], classes) for i in worst)
     name = "AUROC" if classes else "R²"
-    warnings.warn(
-        MissingnessWarning(
-            "informative_missingness",
-            f"which values are missing predicts the label ({name} {score:.2f} on held-out rows); the model may learn "
-            f"who was tested instead of what was found: {told}. If values will be missing for other reasons in use, "
-            "drop or fill these columns",
-            column=names[worst[0]],
-            columns=[names[i] for i in worst],
-            value=score,
-        ),
-        stacklevel=3,
+    message = (
+        f"which values are missing predicts the label ({name} {score:.2f} on held-out rows); the model may learn "
+        f"who was tested instead of what was found: {told}. If values will be missing for other reasons in use, "
+        "drop or fill these columns"
     )
+    fields = {"column": names[worst[0]], "columns": [names[i] for i in worst], "value": score}
+    warnings.warn(MissingnessWarning("informative_missingness", message, **fields), stacklevel=3)
 
 
 def missingness_score(

@@ -20,19 +20,6 @@ from askless.hints import did_you_mean, listed, nearest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "ParquetTable",
-    "check_row_labels",
-    "column_names",
-    "from_dask",
-    "holdout",
-    "is_frame",
-    "row_chunks",
-    "sample_rows",
-    "take_rows",
-    "without_stored_index",
-]
-
 BATCH = 1 << 16  # rows that pyarrow decodes at once, at most
 
 
@@ -275,8 +262,12 @@ def check_row_labels(table: Any, other: Any, name: str) -> None:
 
     Different labels, and labels that occur twice, say nothing about which rows belong together.
     """
-    labels, others = _row_labels(table), _row_labels(other)
-    if labels is None or others is None or len(labels) != len(others) or labels.equals(others):
+    from narwhals.dependencies import is_pandas_dataframe, is_pandas_series
+
+    if not all(is_pandas_dataframe(each) or is_pandas_series(each) for each in (table, other)):
+        return
+    labels, others = table.index, other.index
+    if len(labels) != len(others) or labels.equals(others):
         return
     if labels.is_unique and others.is_unique and (others.get_indexer(labels) >= 0).all():
         by_position = f"{name}.set_axis(X.index)" if hasattr(other, "columns") else f"{name}.to_numpy()"
@@ -287,19 +278,13 @@ def check_row_labels(table: Any, other: Any, name: str) -> None:
         raise TableError("row_labels_differ", message, name=name)
 
 
-def _row_labels(table: Any) -> Any:
-    """The index of a pandas frame or series; None of anything else."""
-    import narwhals as nw
+def take_rows(table: Any, rows: np.ndarray | slice) -> Any:
+    """The given rows, in that order (of a `ParquetTable`: an array in increasing order), in memory.
 
-    if nw.dependencies.is_pandas_dataframe(table) or nw.dependencies.is_pandas_series(table):
-        return table.index
-    return None
-
-
-def take_rows(table: Any, rows: np.ndarray) -> Any:
-    """The given rows, in that order (of a `ParquetTable`: in increasing order), in memory."""
+    A slice of an array is a view.
+    """
     if isinstance(table, ParquetTable):
-        return table.take(rows).read()
+        return table.take(np.arange(len(table))[rows]).read()
     if not is_frame(table):
         return table[rows]
     import narwhals as nw
@@ -322,16 +307,7 @@ def row_chunks(table: Any, size: int, rows: np.ndarray | None = None) -> Iterato
     count = len(whole) if rows is None else len(rows)
     for start in range(0, count, size):
         run = slice(start, min(start + size, count))
-        yield run, _cut(whole, run) if rows is None else take_rows(whole, rows[run])
-
-
-def _cut(table: Any, run: slice) -> Any:
-    """Consecutive rows; an array's are a view."""
-    if not is_frame(table):
-        return table[run]
-    import narwhals as nw
-
-    return nw.from_native(table, eager_only=True)[run.start : run.stop].to_native()
+        yield run, take_rows(whole, run if rows is None else rows[run])
 
 
 def sample_rows(n: int, at_most: int | None, seed: int) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -141,9 +141,8 @@ class Interview:
     def batch(self, size: int) -> tuple[Question, ...]:
         """The best features to ask at once, chosen together; `answers` takes the answers. Empty when done."""
         if not is_whole(size) or size < 1:
-            raise InterviewError(
-                "out_of_range", f"size must be an integer of at least 1, not {size!r}", name="size", value=size, low=1
-            )
+            message = f"size must be an integer of at least 1, not {size!r}"
+            raise InterviewError("out_of_range", message, name="size", value=size, low=1)
         question = self.question
         if question is None or size == 1:
             return () if question is None else (question,)
@@ -171,7 +170,12 @@ class Interview:
     @property
     def history(self) -> tuple[Event, ...]:
         """What has happened so far, oldest first."""
-        return tuple(map(self._event, self._moments()))
+        events = []
+        for moment in (each for now in (*self._past, self._now)[1:] for each in (*now.between, now)):
+            action, index, value, price = moment.happened
+            prediction = self._describe(moment.progress.prediction, moment.progress.state)
+            events.append(Event(action, self._schema.names[index], value, price, prediction))
+        return tuple(events)
 
     @property
     def count(self) -> int:
@@ -235,10 +239,8 @@ class Interview:
     def tell(self, name: str, value: Any) -> None:
         """Record a value that was not asked for, or correct an earlier answer; it costs nothing."""
         index = self._schema.index(name)
-        void = (
-            f"{name!r} was {'corrected' if self._now.progress.state.asked[0, index] else 'told without being asked'}"
-        )
-        self._advance("tell", index, self._codec.encode_answer(index, value), value, None, void)
+        what = "corrected" if self._now.progress.state.asked[0, index] else "told without being asked"
+        self._advance("tell", index, self._codec.encode_answer(index, value), value, None, f"{name!r} was {what}")
 
     def record(self, answers: Mapping[str, Any]) -> None:
         """Take over answers to questions that were put elsewhere, in the order given: they count and they cost.
@@ -247,17 +249,11 @@ class Interview:
         What was asked before is refused.
         """
         events = [(self._schema.index(name), value) for name, value in answers.items()]
-        asked = {
-            index
-            for action, index, *_ in (moment.happened for moment in self._moments())
-            if action in ("answer", "unknown")
-        }
+        asked = {event.feature for event in self.history if event.action in ("answer", "unknown")}
         for index, _ in events:
-            if index in asked:
-                name = self._schema.names[index]
-                raise InterviewError(
-                    "cannot_ask", f"{name!r} was asked before; correct its answer with `tell`", feature=name
-                )
+            if (name := self._schema.names[index]) in asked:
+                message = f"{name!r} was asked before; correct its answer with `tell`"
+                raise InterviewError("cannot_ask", message, feature=name)
         encoded = [None if value is None else self._codec.encode_answer(index, value) for index, value in events]
         if not events:
             return
@@ -265,9 +261,8 @@ class Interview:
         for (index, value), columns in zip(events, encoded, strict=True):
             before = moments[-1]
             action, price = "unknown" if columns is None else "answer", self._price(before, index)
-            moments.append(
-                self._after(before, action, index, columns, value, price, self._out_of_turn(before, index))
-            )
+            void = self._out_of_turn(before, index)
+            moments.append(self._after(before, action, index, columns, value, price, void))
         _, *between, last = moments
         last.between = tuple(between)
         self._enter(last)
@@ -292,11 +287,10 @@ class Interview:
     # How it works
 
     def _asked(self) -> int:
-        pick, _ = self._decision(self._now)
-        if pick < 0:
+        if self.done:
             message = f"the interview is done ({self.stop_reason}); there is no question to answer"
             raise InterviewError("interview_done", message, reason=self.stop_reason)
-        return pick
+        return self._decision(self._now)[0]
 
     def _rules_of(self, moment: Moment) -> tuple[StoppingRule, ...]:
         return not_used(self._rules, moment.void) if moment.void else self._rules
@@ -315,9 +309,8 @@ class Interview:
         pick, _ = self._decision(before)
         if index == pick:
             return ""
-        return f"{self._schema.names[index]!r} was asked " + (
-            "after the end" if pick < 0 else f"instead of {self._schema.names[pick]!r}"
-        )
+        names = self._schema.names
+        return f"{names[index]!r} was asked " + ("after the end" if pick < 0 else f"instead of {names[pick]!r}")
 
     def _open(self, name: str) -> int:
         """The position of a feature that may still be asked."""
@@ -331,11 +324,6 @@ class Interview:
         """What the feature costs if it comes next."""
         return float(moment.progress.prices[0, index])
 
-    def _moments(self) -> Iterator[Moment]:
-        """After each event so far, the oldest first."""
-        for moment in (*self._past, self._now)[1:]:
-            yield from (*moment.between, moment)
-
     def _prices_together(self, indices: Sequence[int]) -> list[float]:
         """What each feature costs after those before it are ordered, and not answered yet."""
         progress, prices = self._now.progress, []
@@ -343,14 +331,8 @@ class Interview:
             prices.append(float(progress.prices[0, index]))
             asked = progress.state.asked.copy()
             asked[0, index] = True
-            state = State(progress.state.x, asked, progress.state.known)
-            progress = progress.changed(state=state)
+            progress = progress.changed(state=State(progress.state.x, asked, progress.state.known))
         return prices
-
-    def _event(self, moment: Moment) -> Event:
-        action, index, value, price = moment.happened
-        prediction = self._describe(moment.progress.prediction, moment.progress.state)
-        return Event(action, self._schema.names[index], value, price, prediction)
 
     def _advance(
         self, action: str, index: int, columns: np.ndarray | None, value: Any, price: float | None, void: str = ""
@@ -365,7 +347,7 @@ class Interview:
         columns: np.ndarray | None,
         value: Any,
         price: float | None,
-        void: str = "",
+        void: str,
     ) -> Moment:
         """The moment after an event; a price of None is for a value that was not asked for.
 

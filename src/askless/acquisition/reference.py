@@ -32,11 +32,9 @@ class Reference:
     y: np.ndarray  # (rows,) codes of classes, or the numbers of a regression
 
     @classmethod
-    def sample(cls, cases: Cases, y: np.ndarray, task: Task, n: int, seed: int) -> Reference | None:
-        """At most n training rows in random order, as many of each class as there are; None for none."""
-        n = min(n, max(LEAST_STORED, VALUES_STORED // cases.x.shape[1])) if n else 0
-        if not n:
-            return None
+    def sample(cls, cases: Cases, y: np.ndarray, task: Task, n: int, seed: int) -> Reference:
+        """At most n training rows in random order, as many of each class as there are."""
+        n = min(n, max(LEAST_STORED, VALUES_STORED // cases.x.shape[1]))
         order = np.random.default_rng(seed).permutation(len(y))
         if task == "classification":
             place = np.empty(len(y), dtype=np.int64)  # how many of its class come before a row

@@ -66,20 +66,18 @@ def kind_of(column: Column) -> str | None:
     known = [i for i, cell in enumerate(found.cells) if not is_missing(cell)]
     if not known or column.categorical:
         return "category" if known else None
-    families = {i: _family_in_row(found.cells[i], int(found.rows[i])) for i in known}
+    families = {}
+    for i in known:
+        try:
+            families[i] = family(found.cells[i])
+        except BadCell as bad:
+            bad.row = int(found.rows[i])
+            raise
     if set(families.values()) == {"boolean"}:
         return "boolean"
     if "text" not in families.values():
         return "number"
     return _numbers_or_text(column.name, found.cells, families, np.bincount(found.codes), found.rows)
-
-
-def _family_in_row(cell: Any, row: int) -> str:
-    try:
-        return family(cell)
-    except BadCell as bad:
-        bad.row = row
-        raise
 
 
 def _numbers_or_text(
@@ -169,16 +167,12 @@ def _warn_of_few(name: str, cells: list[Any], text: list[int], counts: np.ndarra
     ways += [(UNIT[0], alike) for alike in _by_unit(cells, text).values() if len(alike) > 1]
     for called, alike in ways:
         if 2 * sum(counts[i] for i in alike) > total:
-            warnings.warn(
-                AsklessWarning(
-                    "numbers_as_categories",
-                    f"column {name!r} holds {shown(cells[alike[0]])}, which looks like {called}, but has few "
-                    "distinct values; they become unordered categories; convert them to numbers if size matters",
-                    column=name,
-                    value=cells[alike[0]],
-                ),
-                stacklevel=2,
+            cell = cells[alike[0]]
+            message = (
+                f"column {name!r} holds {shown(cell)}, which looks like {called}, but has few distinct values; they "
+                "become unordered categories; convert them to numbers if size matters"
             )
+            warnings.warn(AsklessWarning("numbers_as_categories", message, column=name, value=cell), stacklevel=2)
 
 
 def _by_unit(cells: list[Any], text: list[int]) -> dict[str, list[int]]:
