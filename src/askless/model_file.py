@@ -168,7 +168,8 @@ def _read(content: bytes, network: NetworkFactory | None = None) -> FittedModel:
 
     tensors = load(content)
     manifest = _up_to_date(json.loads(_header(content)["__metadata__"]["askless"]), tensors)
-    policy, predictor = (_part(tensors, prefix) for prefix in ("policy.", "predictor."))
+    policy, predictor, stored = (_part(tensors, prefix) for prefix in ("policy.", "predictor.", "reference."))
+    priced = manifest.get("costs")
     model = FittedModel(
         task=manifest["task"],
         classes=tuple(manifest["classes"]),
@@ -183,9 +184,9 @@ def _read(content: bytes, network: NetworkFactory | None = None) -> FittedModel:
         settings=manifest["settings"],
         summary=manifest["summary"],
         image_shape=None if manifest["image_shape"] is None else tuple(manifest["image_shape"]),
-        costs=_priced(manifest["costs"]) if "costs" in manifest else None,
+        costs=_found(costs, priced["name"])(**priced["config"]) if priced else None,
         precedence=manifest.get("precedence", {}),
-        reference=_stored_rows(tensors),
+        reference=Reference.build(stored) if stored else None,
         descriptions=manifest.get("descriptions", {}),
     ).checked()
     unused = _unused(manifest, json.loads(json.dumps(_manifest(model), allow_nan=False)), "the manifest")
@@ -419,15 +420,6 @@ def _built(description: dict[str, Any], arrays: dict[str, np.ndarray], network: 
     if issubclass(cls, Networked):
         return cls.build(description["config"], arrays, network)
     return cls.build(description["config"], arrays)
-
-
-def _priced(description: dict[str, Any]) -> costs.CostModel:
-    return _found(costs, description["name"])(**description["config"])
-
-
-def _stored_rows(tensors: dict[str, np.ndarray]) -> Reference | None:
-    arrays = _part(tensors, "reference.")
-    return Reference.build(arrays) if arrays else None
 
 
 def _found(module: Any, name: str) -> Any:

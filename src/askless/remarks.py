@@ -167,16 +167,15 @@ def _duplicate_columns(columns: Sequence[_Coded], groups: Collection[Collection[
     for column in columns:
         # All columns of different values have the same codes, so the key needs the values, too.
         alike = seen.setdefault(hash((column.codes.tobytes(), *column.values.tolist())), [])
-        first = next((other for other in alike if _equal(column, other)), None)
+        same = (
+            np.array_equal(column.codes, each.codes) and np.array_equal(column.values, each.values) for each in alike
+        )
+        first = next((other for other, equal in zip(alike, same, strict=True) if equal), None)
         if first is None:
             alike.append(column)
         elif len(column.values) > 1 and not any({column.name, first.name} <= group for group in together):
             message = f"column {column.name!r} is a copy of {first.name!r}; drop one of them"
             yield Remark("duplicate_column", message, column.name, first.name, rows=len(column.codes))
-
-
-def _equal(one: _Coded, two: _Coded) -> bool:
-    return np.array_equal(one.codes, two.codes) and np.array_equal(one.values, two.values)
 
 
 def _numbers_rows(column: _Coded) -> bool:
@@ -285,8 +284,12 @@ def missingness_score(
     some = (share >= RARE) & (share <= 1.0 - RARE)
     if not some.any():
         return None
-    predicted = _linear(~present[:, some], _targets(y, n_classes), ~present_valid[:, some])
-    truth = _targets(y_valid, n_classes)  # (n, outputs)
+    # ridge regression
+    gaps, targets, truth = ~present[:, some], _targets(y, n_classes), _targets(y_valid, n_classes)  # (n, outputs)
+    centre, mean = gaps.mean(axis=0), targets.mean(axis=0)
+    x = gaps - centre
+    weight = np.linalg.solve(x.T @ x + RIDGE * np.eye(x.shape[1]), x.T @ (targets - mean))
+    predicted = (~present_valid[:, some] - centre) @ weight + mean
     if not n_classes:
         total = float(((truth - truth.mean()) ** 2).sum())
         r2 = 1.0 - float(((truth - predicted) ** 2).sum()) / total if total > 0 else 0.0
@@ -308,14 +311,6 @@ def _presence(encoder: Encoder, cases: Cases, rows: np.ndarray) -> tuple[list[st
 def _targets(y: np.ndarray, n_classes: int) -> np.ndarray:
     """(n, classes) ones and zeros, or (n, 1) numbers."""
     return np.eye(n_classes)[y] if n_classes else y.astype(np.float64)[:, None]
-
-
-def _linear(gaps: np.ndarray, targets: np.ndarray, gaps_valid: np.ndarray) -> np.ndarray:
-    """(m, outputs) predictions of ridge regression."""
-    centre, mean = gaps.mean(axis=0), targets.mean(axis=0)
-    x = gaps - centre
-    weight = np.linalg.solve(x.T @ x + RIDGE * np.eye(x.shape[1]), x.T @ (targets - mean))
-    return np.asarray((gaps_valid - centre) @ weight + mean)
 
 
 def _auroc(positive: np.ndarray, scores: np.ndarray) -> tuple[float, float]:

@@ -99,7 +99,7 @@ class ParquetTable:
     def read(self) -> pd.DataFrame:
         """The table, in memory."""
         parts = list(self._batches(BATCH))
-        return self.frame(_joined(parts) if parts else self._nothing())
+        return self.frame(self._joined(parts))
 
     def chunks(self, size: int) -> Iterator[tuple[slice, pd.DataFrame]]:
         """The table in runs of `size` rows, the last one of what is left; an empty table is one empty run."""
@@ -113,11 +113,11 @@ class ParquetTable:
             parts.append(batch[: size - count])
             count += len(parts[-1])
             if count == size:
-                yield slice(start, start + size), _joined(parts)
+                yield slice(start, start + size), self._joined(parts)
                 start, rest = start + size, batch[len(parts[-1]) :]
                 parts, count = [rest], len(rest)
         if count or len(self) == 0:
-            yield slice(start, start + count), _joined(parts) if parts else self._nothing()
+            yield slice(start, start + count), self._joined(parts)
 
     def _batches(self, size: int) -> Iterator[Any]:
         """The rows as record batches of at most `size`; row groups without any of the rows are not read."""
@@ -155,8 +155,8 @@ class ParquetTable:
             table = _arrow().Table.from_arrays(columns, names)
         return table.unify_dictionaries().to_pandas(ignore_metadata=True)
 
-    def _nothing(self) -> Any:
-        return self._file.schema_arrow.empty_table()
+    def _joined(self, batches: list[Any]) -> Any:
+        return _arrow().Table.from_batches(batches) if batches else self._file.schema_arrow.empty_table()
 
     # The file
 
@@ -166,9 +166,8 @@ class ParquetTable:
         try:
             file = module.ParquetFile(self.path, buffer_size=1 << 16)  # or a row group's bytes are all in memory
         except ValueError as error:  # pyarrow's ArrowInvalid
-            raise TableError(
-                "unreadable_file", f"{self.path} is not a readable Parquet file: {error}", path=self.path
-            ) from None
+            message = f"{self.path} is not a readable Parquet file: {error}"
+            raise TableError("unreadable_file", message, path=self.path) from None
         twice = [name for name, times in Counter(file.schema_arrow.names).items() if times > 1]
         if twice:
             message = f"{self.path}: several columns have the same name: {listed(twice)}"
@@ -224,10 +223,6 @@ def _arrow() -> Any:
 
 def _encoded(column: Any) -> Any:
     return column if _arrow().types.is_dictionary(column.type) else column.dictionary_encode()
-
-
-def _joined(batches: list[Any]) -> Any:
-    return _arrow().Table.from_batches(batches)
 
 
 def is_frame(table: Any) -> bool:
