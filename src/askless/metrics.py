@@ -281,10 +281,10 @@ def curve(
     frame = pd.DataFrame({"budget": steps, "score": [of(y, trajectory.at(step)) for step in steps]})
     frame.attrs["label"] = of.label  # for the axis of a figure
     if interval is not None:
-        if not 0 < interval < 1 or n_boot < 1:
-            name, value = ("n_boot", n_boot) if 0 < interval < 1 else ("interval", interval)
-            message = f"interval={interval} must be between 0 and 1, and n_boot={n_boot} at least 1"
-            raise ParameterError("out_of_range", message, name=name, value=value)
+        if not 0 < interval < 1:
+            raise bad_value("out_of_range", "interval", interval, "between 0 and 1")
+        if n_boot < 1:
+            raise bad_value("out_of_range", "n_boot", n_boot, "at least 1")
         pairs = [checked(of.task, y, trajectory.at(step)) for step in steps]
         resamples = _resamples(len(trajectory), n_boot, np.random.default_rng(random_state))
         drawn = np.hstack([[of.weighted(*pair, weights) for pair in pairs] for weights in resamples])

@@ -310,10 +310,6 @@ def _checked_costs(costs: Any) -> Costs | None:
     if hasattr(costs, "to_dict") and not isinstance(costs, Mapping):
         costs = costs.to_dict()
     if costs is not None and not isinstance(costs, (Mapping, CostModel)):
-        raise bad_value(
-            "wrong_type",
-            "costs",
-            costs,
-            "a mapping from names to prices, or an object whose class derives from askless.acquisition.CostModel",
-        )
+        expected = "a mapping from names to prices, or an object whose class derives from CostModel"
+        raise bad_value("wrong_type", "costs", costs, expected)
     return costs

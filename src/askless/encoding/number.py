@@ -7,7 +7,6 @@ in the user's units.
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -49,7 +48,7 @@ class NumberCodec(PartCodec):
         numbers = numbers[~np.isnan(numbers)]
         half = halved(numbers)
         few = np.isin(half, [half.min(), half.max()]).all()
-        channels = [Linear.fit(half)] if few else [Rank.fit(half), SignedLog.fit(half)]
+        channels: list[Channel] = [Linear.fit(half)] if few else [Rank.fit(half), SignedLog.fit(half)]
         raw = [channel(half) for channel in channels]
         scaled = (Standardised(c, float(r.mean()), float(r.std()) or 1.0) for c, r in zip(channels, raw, strict=True))
         return cls(Part(column.name, cls.kind, low=float(numbers.min()), high=float(numbers.max())), tuple(scaled))
@@ -114,21 +113,14 @@ def _check_finite(*numbers: Any) -> None:
         raise ValueError("what a channel learned is not finite")
 
 
-class Channel(ABC):
-    """One function of a number; its attributes are what it learned from the training rows."""
-
-    name: ClassVar[str]
-
-    @abstractmethod
-    def __call__(self, half: np.ndarray) -> np.ndarray:
-        """(n,) float64 of halved numbers (n,); NaN where `half` is."""
+# Channels: functions of halved numbers (n,). Their attributes are what they learned from the training rows.
 
 
 @dataclass(frozen=True)
-class Linear(Channel):
+class Linear:
     """The place in the training range: 0 at its low end, 1 at its high end, and not beyond."""
 
-    name = "linear"
+    name: ClassVar = "linear"
     low: float
     high: float
 
@@ -148,7 +140,7 @@ class Linear(Channel):
         return np.asarray((np.clip(half, low, high) - low) / (high - low))
 
 
-class Rank(Channel):
+class Rank:
     """The share of training rows below: a piecewise linear distribution function with mid-ranks for ties.
 
     >>> rank = Rank.fit(halved(np.array([1.0, 2.0, 2.0, 5.0])))
@@ -156,7 +148,7 @@ class Rank(Channel):
     [0.125, 0.125, 0.5, 0.6875, 0.875]
     """
 
-    name = "rank"
+    name: ClassVar = "rank"
 
     def __init__(self, values: Any, ranks: Any) -> None:
         self.values = np.asarray(values, dtype=np.float64)  # (knots,) increasing
@@ -184,14 +176,14 @@ class Rank(Channel):
 
 
 @dataclass(frozen=True)
-class SignedLog(Channel):
+class SignedLog:
     """sign(u) log(1 + 3 |u|), where u counts interquartile ranges from the median.
 
     Where more than half of the rows share one value the interquartile range may be 0; the mean absolute deviation
     from the median then takes its place.
     """
 
-    name = "signed log"
+    name: ClassVar = "signed log"
     median: float
     scale: float
 
@@ -219,6 +211,7 @@ class SignedLog(Channel):
         return np.asarray(np.sign(u) * np.log1p(LOG_SLOPE * np.abs(u)))
 
 
+Channel = Linear | Rank | SignedLog
 CHANNELS: dict[str, type[Channel]] = {cls.name: cls for cls in (Linear, Rank, SignedLog)}
 
 
