@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from askless.acquisition import Cases, Context, Interview, MaxFeatures, Policy, Predictor, State, rollout
 from askless.models import NetPolicy, NetPredictor, Network
-from askless.models.network import FirstLayer
-from askless.models.networked import LogVariance
+from askless.models.network import FirstLayer, LogVariance
 from tests.acquisition.linear import schema_of
 
 COLUMNS, FEATURES, HIDDEN = 40, 20, 8

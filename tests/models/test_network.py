@@ -8,7 +8,7 @@ import torch
 
 from askless.acquisition import State
 from askless.models import NetPolicy, NetPredictor, Network
-from askless.models.networked import LogVariance, softmax
+from askless.models.network import LogVariance, softmax
 
 
 def network(rng, columns=3, features=2, hidden=(5, 4), outputs=2):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from askless.acquisition import Cases, Schema, State
 from askless.models import NetPredictor, Network, Ranking
-from askless.models.networked import softmax
+from askless.models.network import softmax
 from askless.training import Problem
 from askless.training.calibration import calibrated
 

@@ -5,7 +5,7 @@ Selection", ICML 2023, after Ma et al., "EDDI: Efficient Dynamic Discovery of Hi
 VAE", ICML 2019. The encoder is an MLP over values and mask; EDDI's sums embeddings of the known features instead.
 
 The file has the settings, the two stages of a fit (first the autoencoder, then a predictor on random sets), the
-autoencoder and its loss. `models/partial_vae.py` is the autoencoder in numpy, and `models/generative.py` the policy.
+autoencoder and its loss. `models/generative.py` has the autoencoder in numpy, and the policy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from askless.methods.base import Fitted, NetMethod
 from askless.methods.columns import answer_book, answered, many_valued, nearest
 from askless.methods.settings import DENSE, Choice, Layers, Number
 from askless.models import AnswerBook, GenerativePolicy, Heads, MarginalPolicy, PartialVae
-from askless.models.partial_vae import MAX_LOG_VARIANCE
+from askless.models.generative import MAX_LOG_VARIANCE
 from askless.networks import Hidden, MaskedMLP
 from askless.training import (
     Checkpoint,

@@ -12,7 +12,7 @@ from askless.acquisition import Cases, Schema
 from askless.methods.base import Fitted
 from askless.methods.static import RankingMethod
 from askless.models import NetPredictor
-from askless.models.networked import softmax
+from askless.models.network import softmax
 from askless.networks import MaskedMLP
 from askless.training import Checkpoint, Problem, Progress, fit_threads, full_sets, train_predictor
 

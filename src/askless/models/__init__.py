@@ -4,15 +4,10 @@ A model file names these classes, and `askless.model_file` looks them up by `get
 needs `config()` (JSON), `arrays()` (tensors by name) and a class method `build(config, arrays)`.
 """
 
-from askless.models.generative import GenerativePolicy
-from askless.models.imagined import AnswerBook
-from askless.models.marginal import MarginalPolicy
-from askless.models.network import Network, NetworkFactory, NetworkLike
-from askless.models.networked import NetPolicy, NetPredictor, Networked
-from askless.models.oracle import OraclePolicy
-from askless.models.orders import RandomOrder, Ranking
-from askless.models.partial_vae import Heads, PartialVae
-from askless.models.values import NetValue
+from askless.models.generative import GenerativePolicy, Heads, PartialVae
+from askless.models.imagined import AnswerBook, MarginalPolicy
+from askless.models.network import NetPolicy, NetPredictor, Network, Networked, NetworkFactory, NetworkLike
+from askless.models.policies import NetValue, OraclePolicy, RandomOrder, Ranking
 
 __all__ = [
     "AnswerBook",

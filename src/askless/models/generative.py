@@ -1,7 +1,8 @@
-"""Conditional mutual information, estimated with answers from a generative model."""
+"""Conditional mutual information, estimated with answers from a partial variational autoencoder."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -9,13 +10,117 @@ import numpy as np
 
 from askless.acquisition import Policy, State
 from askless.models.imagined import AnswerBook, Imagination, added_by
-from askless.models.network import Network
-from askless.models.partial_vae import Heads, PartialVae
+from askless.models.network import Network, part
+
+MAX_LOG_VARIANCE = 10.0  # the prior's is 0; for a case that is unlike all others it should at least stay finite
+
+
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """What the decoder's outputs are: a mean for each number, then logits for the answers to each other feature."""
+
+    counts: np.ndarray  # (features,) answers of each; 0 for a number
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The features that are numbers."""
+        return np.flatnonzero(self.counts == 0)
+
+    @property
+    def choices(self) -> np.ndarray:
+        """The features that are not."""
+        return np.flatnonzero(self.counts)
+
+    @property
+    def width(self) -> int:
+        """How many outputs there are."""
+        return len(self.numbers) + int(self.counts.sum())
+
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """(answers in all, m): the probabilities of each feature's answers, from the logits (answers in all, m)."""
+        counts = self.counts[self.choices]
+        starts = np.cumsum(counts) - counts
+        powers: np.ndarray = np.exp(logits - np.repeat(np.maximum.reduceat(logits, starts, axis=0), counts, axis=0))
+        powers /= np.repeat(np.add.reduceat(powers, starts, axis=0), counts, axis=0)
+        return powers
+
+
+@dataclass(frozen=True, eq=False)
+class PartialVae:
+    """An encoder over (values, mask), normal latent variables, and a decoder; the latent noise is always the same."""
+
+    encoder: Network  # to the latent variables' means and log variances
+    weights: tuple[np.ndarray, ...]  # of the decoder's layers, each (inputs, outputs)
+    biases: tuple[np.ndarray, ...]
+    noise: np.ndarray  # (samples, latent) of the latent variables, standard normal
+    jitter: np.ndarray  # (numbers, samples) of the decoded numbers, around their means
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs the decoder has."""
+        return len(self.biases[-1])
+
+    def latent(self, x: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, latent) means and standard deviations, given values (n, columns) and what is known (n, features)."""
+        outputs = self.encoder(x.astype(self.noise.dtype, copy=False), known)
+        mean, log_variance = np.split(outputs, 2, axis=1)
+        return mean, np.exp(0.5 * np.minimum(log_variance, MAX_LOG_VARIANCE))
+
+    def decode(self, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+        """(outputs, b, samples): numbers and logits, from what `latent` gave for b cases."""
+        samples, latent = self.noise.shape
+        h = (mean[:, None] + sd[:, None] * self.noise).reshape(-1, latent)
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            h = h @ weight
+            h += bias
+            np.maximum(h, 0, out=h)
+        outputs: np.ndarray = self.weights[-1].T @ h.T
+        outputs += self.biases[-1][:, None]
+        outputs = outputs.reshape(len(outputs), len(mean), samples)
+        outputs[: len(self.jitter)] += self.jitter[:, None]
+        return outputs
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything by a name."""
+        named = {f"encoder.{name}": array for name, array in self.encoder.arrays().items()}
+        named |= {"noise": self.noise, "jitter": self.jitter}
+        named |= {f"decoder.bias{i}": bias for i, bias in enumerate(self.biases)}
+        return named | {f"decoder.weight{i}": weight for i, weight in enumerate(self.weights)}
+
+    @classmethod
+    def build(cls, arrays: dict[str, np.ndarray]) -> PartialVae:
+        """The autoencoder that `arrays` came from."""
+        depth = sum(name.startswith("decoder.bias") for name in arrays)
+        return cls(
+            Network.build(part(arrays, "encoder.")),
+            tuple(arrays[f"decoder.weight{i}"] for i in range(depth)),
+            tuple(arrays[f"decoder.bias{i}"] for i in range(depth)),
+            arrays["noise"],
+            arrays["jitter"],
+        ).checked()
+
+    def checked(self) -> PartialVae:
+        """Itself, if the shapes fit one another."""
+        inputs = [self.noise.shape[-1], *(len(bias) for bias in self.biases)]
+        fits = (
+            self.noise.ndim == self.jitter.ndim == 2
+            and self.noise.shape[0] == self.jitter.shape[1]
+            and len(self.jitter) <= self.outputs
+            and len(self.encoder.biases[-1]) == 2 * inputs[0]
+            and len(self.weights) == len(self.biases) > 0
+            and all(w.shape == (i, o) for w, i, o in zip(self.weights, inputs, inputs[1:], strict=False))
+            and all(array.dtype.kind == "f" for array in (*self.weights, *self.biases, self.noise, self.jitter))
+        )
+        if not fits:
+            raise ValueError("the layers of the autoencoder do not fit one another")
+        return self
+
 
 DECODED_AT_ONCE = 1024  # samples: the decoder's layers should fit the processor's cache
 CASES_AT_ONCE = 1024  # bounds the memory of what is imagined
 
 
+@dataclass(eq=False, repr=False)
 class GenerativePolicy(Policy):
     """Scores a feature by how much predictions differ over answers that the known ones make likely.
 
@@ -26,23 +131,13 @@ class GenerativePolicy(Policy):
     informative = True  # scores are information, which can be weighed against prices
     noise = 0.02  # of the best candidate's information: less is not told apart from nothing
 
-    def __init__(
-        self,
-        network: Network,
-        vae: PartialVae,
-        book: AnswerBook,
-        numeric: np.ndarray,
-        answered: np.ndarray,
-        first: np.ndarray,
-        scale: float | None,
-    ) -> None:
-        self.network = network  # of the predictor
-        self.vae = vae
-        self.book = book  # possible answers; those to a number in the order of its first column
-        self.numeric = numeric  # (features,) bool
-        self.answered = answered  # (features,) the chance that asking gives an answer
-        self.first = first  # (features,) scores where nothing is known, and the table says how likely each answer is
-        self.scale = scale  # of a regression's target; None for classes
+    network: Network  # of the predictor
+    vae: PartialVae
+    book: AnswerBook  # possible answers; those to a number in the order of its first column
+    numeric: np.ndarray  # (features,) bool
+    answered: np.ndarray  # (features,) the chance that asking gives an answer
+    first: np.ndarray  # (features,) scores where nothing is known, and the table says how likely each answer is
+    scale: float | None  # of a regression's target; None for classes
 
     def score(self, state: State) -> np.ndarray:
         """(n, features) estimated information in nats, or reduction of variance; 0 for what was asked."""
@@ -118,11 +213,6 @@ class GenerativePolicy(Policy):
     def _added(self) -> list[np.ndarray]:
         return added_by(self.book, self.network)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
-
-    # Files
-
     def config(self) -> dict[str, Any]:
         """The scale of a regression's target."""
         return {"scale": self.scale}
@@ -136,10 +226,8 @@ class GenerativePolicy(Policy):
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> GenerativePolicy:
         """The policy that `config` and `arrays` came from."""
-        prefix = "predictor."
-        predictor = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         policy = cls(
-            Network.build(predictor),
+            Network.build(part(arrays, "predictor.")),
             PartialVae.build(arrays),
             AnswerBook.build(arrays),
             arrays["numeric"],
@@ -147,20 +235,15 @@ class GenerativePolicy(Policy):
             arrays["first"],
             None if config["scale"] is None else float(config["scale"]),
         )
-        return policy.checked()
-
-    def checked(self) -> GenerativePolicy:
-        """Itself, if the shapes fit one another."""
-        features = self.book.counts.shape
         fits = (
-            self.numeric.shape == self.answered.shape == self.first.shape == features
-            and self.numeric.dtype == bool
-            and bool(self.book.counts.all())
-            and self.book.fits(self.network)
-            and self.book.fits(self.vae.encoder)
-            and self._heads.width == self.vae.outputs
-            and int(self.numeric.sum()) == len(self.vae.jitter)
+            policy.numeric.shape == policy.answered.shape == policy.first.shape == policy.book.counts.shape
+            and policy.numeric.dtype == bool
+            and bool(policy.book.counts.all())
+            and policy.book.fits(policy.network)
+            and policy.book.fits(policy.vae.encoder)
+            and policy._heads.width == policy.vae.outputs
+            and int(policy.numeric.sum()) == len(policy.vae.jitter)
         )
         if not fits:
             raise ValueError("the answers do not fit the networks' features")
-        return self
+        return policy

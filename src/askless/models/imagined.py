@@ -1,14 +1,15 @@
-"""Answers that stand for what a feature may be answered with, and how much predictions differ over them."""
+"""Conditional mutual information by imagined answers: how much predictions differ over a few answers to a feature."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from askless.acquisition.state import State
+from askless.acquisition import Policy, State
 from askless.models.network import Network
 
 ROWS_AT_ONCE = 1024  # imagined records: the layers between should fit the processor's cache
@@ -44,8 +45,6 @@ class AnswerBook:
     def fits(self, network: Network) -> bool:
         """Whether the features and their columns are those of a network."""
         return len(self.widths) == len(network.mask_weight) and int(self.widths.sum()) == len(network.value_weight)
-
-    # Files
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything by a name."""
@@ -149,3 +148,58 @@ def _variance(means: np.ndarray, weights: np.ndarray, scale: float) -> np.ndarra
     away = means - (means * weights).sum(axis=0)
     variance: np.ndarray = (away * away * weights).sum(axis=0).astype(np.float64) * scale * scale
     return variance
+
+
+@dataclass(eq=False, repr=False)
+class MarginalPolicy(Policy):
+    """Scores a feature by how much predictions differ over the answers that the training rows gave to it.
+
+    Every feature has a few weighted answers that stand for its distribution; they do not depend on what is known.
+    """
+
+    informative = True  # scores are information, which can be weighed against prices
+    noise = 0.02  # of the best candidate's information: less is not told apart from nothing
+
+    network: Network  # of the predictor
+    book: AnswerBook
+    answered: np.ndarray  # (features,) the chance that asking gives an answer
+    scale: float | None  # of a regression's target; None for classes
+
+    def score(self, state: State) -> np.ndarray:
+        """(n, features) estimated information in nats, or reduction of variance; 0 for what was asked."""
+        if not state.known.any():  # all cases look the same
+            one = State(state.x[:1], np.zeros_like(state.asked[:1]), state.known[:1])
+            return np.where(state.asked, 0.0, self._score(one))
+        return self._score(state)
+
+    def _score(self, state: State) -> np.ndarray:
+        scores = np.zeros(state.asked.shape)
+        imagination = Imagination(self.network, self.scale, state, int(self.book.counts.max()))
+        for feature, (added, (_, weights)) in enumerate(zip(self._added, self.book.answers, strict=True)):
+            for rows in imagination.open_rows(feature, len(added)):
+                told = imagination.memory(len(added), len(rows))
+                np.add(added[:, None], imagination.sums[rows], out=told)
+                scores[rows, feature] = imagination.worth(told, weights[:, None])
+        scores *= self.answered
+        return scores
+
+    @cached_property
+    def _added(self) -> list[np.ndarray]:
+        return added_by(self.book, self.network)
+
+    def config(self) -> dict[str, Any]:
+        """The scale of a regression's target."""
+        return {"scale": self.scale}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The predictor's weights and the answers."""
+        return self.network.arrays() | self.book.arrays() | {"answered": self.answered}
+
+    @classmethod
+    def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> MarginalPolicy:
+        """The policy that `config` and `arrays` came from."""
+        rest = {name: array for name, array in arrays.items() if not name.startswith("answer")}
+        network, book, answered = Network.build(rest), AnswerBook.build(arrays), arrays["answered"]
+        if not bool(book.counts.all()) or not book.fits(network) or answered.shape != book.counts.shape:
+            raise ValueError("the answers do not fit the network's features")
+        return cls(network, book, answered, None if config["scale"] is None else float(config["scale"]))

@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from askless.acquisition import Policy, State
 from askless.models import NetPredictor
-from askless.models.networked import LogVariance
+from askless.models.network import LogVariance
 from askless.training.loop import seeded
 from askless.training.problem import Problem
 from askless.training.subsets import bernoulli_sets
