@@ -88,7 +88,7 @@ def test_loss_is_the_loss_of_the_pick_less_the_expected_gain_over_the_policy(mak
     problem = make_problem((1, 2, 1), gaps=True)  # fewer features than candidates: the expectation is complete
     module = make_module(problem)
     rows, states = some_states(problem)
-    loss, pick = learner_of(problem, module).states_loss(states, states.first_rows(0), 1.0)
+    loss, pick = learner_of(problem, module).states_loss(states, states[:0], 1.0)
 
     total = 0.0
     column_feature = torch.from_numpy(problem.schema.column_feature)

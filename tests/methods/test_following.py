@@ -56,7 +56,7 @@ def test_states_go_on_by_the_policy_s_choice(problem, make_module):
     empty = ~states.known.any(dim=1)
     scores[empty] = chains.first
     wanted = scores.masked_fill(states.asked.bool(), -torch.inf).argmax(dim=1)
-    loss, pick = learner.states_loss(states, states.first_rows(0), 1.0)
+    loss, pick = learner.states_loss(states, states[:0], 1.0)
     loss.backward()
     assert pick.tolist() == wanted.tolist()
     assert all(parameter.grad is None for parameter in learner.module.policy.parameters())

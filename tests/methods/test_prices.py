@@ -12,8 +12,9 @@ from askless.acquisition.costs import Panels
 from askless.methods import ForwardSelection, Greedy, MutualInformation
 from askless.methods.greedy import SHARPNESS, ExpectedLearner
 from askless.training import States, gain_per_price, price_rates, seeded, static_rates
-from askless.training.prices import FREE, affordable, with_little_money
-from askless.training.validation import MONEY, validation_loss, validation_rollout
+from askless.training.chains import with_little_money
+from askless.training.problem import FREE, MONEY, validation_loss, validation_rollout
+from askless.training.subsets import affordable
 from tests.methods.algorithm_1 import believed_gain, forward, loss_of
 from tests.methods.planted import BEST, SECOND, Silent, planted
 from tests.methods.test_expected import literal_gain, some_states
@@ -68,7 +69,7 @@ def test_relaxed_gradient_of_the_gain_for_the_money(missing, make_problem, make_
     rows, states = some_states(problem)
     gumbel = noise(1, len(rows), 3)
     learner = learner_with(problem, module, [gumbel])
-    loss, _ = learner.states_loss(states, states.first_rows(0), 0.5)
+    loss, _ = learner.states_loss(states, states[:0], 0.5)
 
     columns = torch.from_numpy(problem.schema.column_feature)
     known = states.known
@@ -101,7 +102,7 @@ def test_expected_gradient_of_the_gain_for_the_money(make_problem, make_module):
     bank = learner_with(problem, module, [gumbel]).gumbel
     learner = ExpectedLearner(module, problem, chains, bank, exact_first=False, repeats=False)
     learner.candidates = 3
-    loss, _ = learner.states_loss(states, states.first_rows(0), 1.0)
+    loss, _ = learner.states_loss(states, states[:0], 1.0)
 
     columns = torch.from_numpy(problem.schema.column_feature)
     objective = 0.0

@@ -50,7 +50,7 @@ def test_one_batch_of_states_has_the_gradient_of_algorithm_1(
     visited = torch.cat(masks[:-1]) > 0  # all states of all depths in one batch
     states = States(rows.x.repeat(3, 1), y.repeat(3), visited.to(torch.uint8))
     learner = learner_with(problem, module, [gumbels.flatten(0, 1)], repeats=repeats)
-    loss, pick = learner.states_loss(states, states.first_rows(0), temperature)
+    loss, pick = learner.states_loss(states, states[:0], temperature)
     loss = loss * len(states.x)
     fast = torch.autograd.grad(loss, list(module.parameters()))
 
@@ -71,10 +71,10 @@ def test_random_sets_teach_the_predictor_too(make_problem, make_module):
     parts = [part.double() for part in (rows.present, rows.askable)]
     states = States(rows.x, rows.y, torch.zeros_like(rows.present, dtype=torch.uint8), *parts)
     asked = rows.askable & (torch.rand(rows.askable.shape, generator=torch.Generator().manual_seed(0)) < 0.5)
-    extra = States(rows.x, rows.y, asked.to(torch.uint8), *parts).first_rows(5)
+    extra = States(rows.x, rows.y, asked.to(torch.uint8), *parts)[:5]
     gumbel = noise(1, len(rows), 3)
     learner = learner_with(problem, module, [gumbel, gumbel])
-    alone, _ = learner.states_loss(states, states.first_rows(0), 0.5)
+    alone, _ = learner.states_loss(states, states[:0], 0.5)
     both, _ = learner.states_loss(states, extra, 0.5)
     inputs = torch.cat([rows.x[:5] * asked[:5][:, [0, 1, 1, 2]], asked[:5].double()], dim=1)
     literal = loss_of(forward(module.predictor, inputs), rows.y[:5]).sum() / len(rows)

@@ -58,7 +58,7 @@ def test_gradients_are_those_of_the_squared_error(make_problem, make_module, tas
     module = make_module(problem)
     rows, states = states_of(problem)
     learner = learner_of(problem, module)  # as many candidates as features: all are tried
-    loss, pick = learner.states_loss(states, states.first_rows(0), 0.5)
+    loss, pick = learner.states_loss(states, states[:0], 0.5)
 
     column_feature = torch.from_numpy(problem.schema.column_feature)
     errors, lesson = [], 0.0

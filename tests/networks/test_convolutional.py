@@ -106,7 +106,9 @@ def test_the_exported_network_is_the_module_in_eval_mode(grid, size, which):
     network = net.exported()
     assert expected.shape == (9, network.n_outputs)
     np.testing.assert_allclose(network.outputs(state), expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
-    np.testing.assert_array_equal(net.live().outputs(State.of(cases, schema.column_feature, state.asked)), expected)
+    np.testing.assert_array_equal(
+        net.exported(live=True).outputs(State.of(cases, schema.column_feature, state.asked)), expected
+    )
     one = State(state.x[:1], state.asked[:1], state.known[:1])
     np.testing.assert_allclose(network.outputs(one), expected[:1], rtol=1e-4, atol=1e-4 * np.abs(expected).max())
 

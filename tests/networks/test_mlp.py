@@ -17,8 +17,9 @@ from askless.networks import (
     linear,
     masked_inputs,
     mlp_pair,
+    set_dropout,
 )
-from askless.networks.mlp import LARGE
+from askless.networks.masked import LARGE
 from askless.training import seeded
 from tests.methods.algorithm_1 import forward
 
@@ -74,7 +75,7 @@ def test_one_more_in_general_works_through_many_states_in_parts(monkeypatch):
     x, mask = some_rows(40)
     candidates, answered = torch.randint(FEATURES, (40, 2)), torch.ones(40, 2)
     whole = MaskedNetwork.one_more(net, x, mask, candidates, answered)
-    monkeypatch.setattr("askless.networks.base.STATES_AT_ONCE", 6)
+    monkeypatch.setattr("askless.networks.masked.STATES_AT_ONCE", 6)
     torch.testing.assert_close(MaskedNetwork.one_more(net, x, mask, candidates, answered), whole)
 
 
@@ -144,7 +145,7 @@ def test_dropout_by_row_drops_other_units_in_each_row():
 def test_the_rate_can_be_turned_off():
     net = make_mlp(dropout=0.5).train()
     x, mask = some_rows()
-    net.set_dropout(0.0)
+    set_dropout(net, 0.0)
     torch.testing.assert_close(net(x, mask), net.evaluate(x, mask))
 
 
@@ -180,7 +181,7 @@ def test_the_numpy_network_is_the_module_in_eval_mode(way):
     x, mask = some_rows(9)
     known = mask.bool().numpy()
     state = State((x * mask[:, COLUMN_FEATURE]).numpy(), known, known)
-    network = getattr(net, way)()
+    network = net.exported(live=way == "live")
     np.testing.assert_allclose(network.outputs(state), net.evaluate(x, mask).numpy(), rtol=1e-5, atol=1e-6)
     assert (network.n_features, network.n_outputs) == (FEATURES, OUTPUTS)
     before = network.outputs(state)

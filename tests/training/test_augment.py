@@ -10,7 +10,7 @@ from askless.acquisition import Cases, Grid, Schema
 from askless.exceptions import ParameterError
 from askless.networks import conv_predictor
 from askless.training import Chains, Problem, SubsetLearner, full_sets, seeded
-from askless.training.augment import UPRIGHT, crops, late_tilts, tilts, views_for
+from askless.training.augment import UPRIGHT, crops, late_tilts, tilts
 from tests.coded import raises
 
 GRID = Grid(height=8, width=16, channels=2, patch_size=4)
@@ -66,7 +66,7 @@ def test_draws_reach_every_view_and_no_other():
 
 def test_a_tilt_takes_each_pixel_from_the_nearest_place_of_a_linear_map():
     grid = Grid(height=20, width=28, channels=1, patch_size=2)
-    views, some = views_for(grid, "tilts", complete=True), torch.tensor([0, 1, 501, 1023])
+    views, some = tilts(grid), torch.tensor([0, 1, 501, 1023])
     for view, sources in zip(some, views.sources(some), strict=True):
         (a, b), (c, d) = views.maps[view].tolist()
         for row, column in itertools.product(range(20), range(28)):
@@ -169,6 +169,7 @@ def test_predictors_see_another_view_each_time():
 
 
 def test_missing_pixels_are_refused():
+    problem = make_problem(missing=True)
     with raises(ParameterError, "not_supported", name="augment", value="crops"):
-        views_for(GRID, "crops", complete=False)
-    assert views_for(GRID, "none", complete=False) is None
+        problem.views("crops")
+    assert problem.views("none") is None

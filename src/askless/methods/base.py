@@ -17,8 +17,7 @@ from sklearn.base import BaseEstimator
 
 from askless import metrics
 from askless.acquisition import Policy, Predictor
-from askless.exceptions import ParameterError, TrainingError
-from askless.hints import did_you_mean, listed, nearest
+from askless.exceptions import ParameterError, TrainingError, unknown_name
 from askless.methods.settings import NETWORK, Limits, check_settings
 from askless.models import NetworkFactory
 from askless.training import NetSettings
@@ -200,14 +199,7 @@ def find_method(method: str | Method) -> Method:
         )
     known = list_methods()
     if method not in known:
-        hint = did_you_mean(method, known)
-        raise ParameterError(
-            "unknown_name",
-            f"there is no method {method!r}{hint}; the methods are {listed(sorted(known), len(known))}",
-            name=method,
-            nearest=nearest(method, known),
-            choices=sorted(known),
-        )
+        raise unknown_name("method", method, sorted(known))
     return known[method]()
 
 

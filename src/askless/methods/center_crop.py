@@ -27,11 +27,7 @@ class CenterCrop(StaticMethod):
     """
 
     kind = "control"
-
-    @property
-    def needs_images(self) -> bool:
-        """It does."""
-        return True
+    needs_images = True
 
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
         return ranked(-distances(problem.grid), problem, [])

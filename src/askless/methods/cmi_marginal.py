@@ -41,14 +41,10 @@ class CmiMarginal(NetMethod):
     """
 
     kind = "dynamic"
+    informative = True
     limits = DENSE | {"atoms": Number(2, whole=True)}
 
     atoms: int = 12
-
-    @property
-    def informative(self) -> bool:
-        """Yes: nats, or squared units of the target."""
-        return True
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         module, history = train_predictor(

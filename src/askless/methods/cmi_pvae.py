@@ -83,6 +83,7 @@ class CmiPvae(NetMethod):
     """
 
     kind = "dynamic"
+    informative = True
     limits = DENSE | {
         "latent": Number(1, whole=True),
         "samples": Number(2, whole=True),
@@ -98,11 +99,6 @@ class CmiPvae(NetMethod):
     atoms: int = 10
     vae_hidden: tuple[int, ...] = (64, 64)
     vae_epochs: int | None = None
-
-    @property
-    def informative(self) -> bool:
-        """Yes: nats, or squared units of the target."""
-        return True
 
     def work(self, problem: Problem) -> float:
         """Several times as much as training a predictor."""

@@ -20,34 +20,24 @@ import torch
 from torch import Tensor
 
 from askless.methods.base import Fitted, NetMethod
-from askless.methods.settings import NETWORK, Choice, Flag, Limits, Number, Pair, Recipe
+from askless.methods.settings import NETWORK, ChainRecipe, Choice, Flag, Limits, Number, Pair
 from askless.models import NetPolicy
 from askless.networks import GumbelBank, PolicyPredictor, gumbel_noise, relaxed_selection
-from askless.training import (
-    ChainLearner,
-    Chains,
-    Checkpoint,
-    Phase,
-    Problem,
-    Progress,
-    States,
-    calibrated,
-    chain_work,
-    enough_for_policy,
-    epoch_batches,
+from askless.training.calibration import calibrated
+from askless.training.chain_learner import ChainLearner
+from askless.training.chains import Chains, States, price_rates
+from askless.training.checkpoint import Checkpoint
+from askless.training.loop import Phase, fit_threads, seeded, train
+from askless.training.predictor import (
+    SELDOM,
     exported_predictor,
-    fit_threads,
-    gain_per_price,
     new_policy_predictor,
     polishing,
     pretraining,
-    price_rates,
-    seeded,
-    seldom_validated,
-    static_rates,
-    train,
     training_summary,
 )
+from askless.training.problem import Problem, gain_per_price, static_rates
+from askless.training.progress import Progress
 
 __all__ = ["Greedy", "GreedyRecipe"]
 
@@ -56,57 +46,40 @@ SECOND_LR = 0.5  # share of the learning rate for networks that are trained alre
 
 
 @dataclass(frozen=True, kw_only=True)
-class GreedyRecipe(Recipe):
-    """What only experiments change.
+class GreedyRecipe(ChainRecipe):
+    """What only experiments change, beside the entries of `ChainRecipe`.
 
     Parameters
     ----------
     depths : "early" trains on early questions more often than on late ones, since every case is asked them; "even" on
         all alike, as in the paper; "mixed" is half way.
-    random_starts : share of the training states that start from random sets, so that any features may be known
-        before the first question.
     stages : number of temperatures of a staged schedule, geometrically spaced.
     patience : epochs without improvement that end a stage.
     candidates : number of features that the expected loss compares in each state.
     expected_epochs : epochs of the second part of "annealed+expected"; None for as many as the first.
     predictor_epochs : epochs that train the predictor alone at the end, on the states of the finished policy.
     predictor_rate : their learning rate, as a share of `learning_rate`.
-    states_per_row : partial records that each training row keeps, if the epochs suffice to walk them all to their end
-        `walks` times; else there are fewer, which move from row to row.
-    walks : see `states_per_row`.
-    average : decay of the moving average of the weights that is validated and returned; 0 for none.
-    dropout_by : "batch" drops the same units for a whole batch, which is faster; "row" is ordinary dropout.
     repeats : whether the policy may select in training what it selected before, as in the paper.
     """
 
-    limits: ClassVar[Limits] = {
+    limits: ClassVar[Limits] = ChainRecipe.limits | {
         "depths": Choice(("early", "mixed", "even")),
-        "random_starts": Number(0, 1),
         "stages": Number(1, whole=True),
         "patience": Number(1, whole=True),
         "candidates": Number(2, whole=True),
         "expected_epochs": Number(1, whole=True, or_none=True),
         "predictor_epochs": Number(0, whole=True),
         "predictor_rate": Number(0),
-        "states_per_row": Number(1, whole=True),
-        "walks": Number(1, whole=True),
-        "average": Number(0, 0.9999),
-        "dropout_by": Choice(("batch", "row")),
         "repeats": Flag(),
     }
 
     depths: Literal["early", "mixed", "even"] = "early"
-    random_starts: float = 0.2
     stages: int = 5
     patience: int = 10
     candidates: int = 6
     expected_epochs: int | None = None
     predictor_epochs: int = 0
     predictor_rate: float = 0.5
-    states_per_row: int = 4
-    walks: int = 4
-    average: float = 0.98
-    dropout_by: Literal["batch", "row"] = "batch"
     repeats: bool = False
 
 
@@ -161,15 +134,16 @@ class Greedy(NetMethod):
     @classmethod
     def paper(cls, **settings: Any) -> Greedy:
         """Algorithm 1 as published, slow as it is; docs/greedy.md names what the default does differently."""
-        recipe = GreedyRecipe(depths="even", random_starts=0.0, average=0.0, dropout_by="row", repeats=True)
         published: dict[str, Any] = {
             "schedule": "staged",
             "first": "learned",
             "polish": False,
             "weight_decay": 0.0,
-            "recipe": recipe,
+            "learning_rate": 1e-3,
+            "epochs": 100,
+            "pretrain_epochs": 100,
+            "recipe": GreedyRecipe(depths="even", random_starts=0.0, average=0.0, dropout_by="row", repeats=True),
         }
-        published |= {"learning_rate": 1e-3, "epochs": 100, "pretrain_epochs": 100}
         return cls(**published | settings)
 
     def work(self, problem: Problem) -> float:
@@ -179,9 +153,8 @@ class Greedy(NetMethod):
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         recipe = GreedyRecipe.of(self.recipe)
         with fit_threads(problem.n_threads), seeded(seed):
-            module = new_policy_predictor(
-                problem, replace(self.net, dropout_by=recipe.dropout_by), shared=self.shared
-            )
+            net = replace(self.net, dropout_by=recipe.dropout_by)
+            module = new_policy_predictor(problem, net, shared=self.shared)
             phases, last = self._phases(module, problem, recipe, seed)
             history = train(phases, progress=progress, checkpoint=checkpoint)
             policy = last.policy(last.module)
@@ -192,8 +165,6 @@ class Greedy(NetMethod):
         self, module: PolicyPredictor, problem: Problem, recipe: GreedyRecipe, seed: int
     ) -> tuple[list[Phase], GreedyLearner]:
         """The phases of a fit, and the learner of the last one."""
-        n_batches = epoch_batches(problem, recipe.states_per_row, self.batch_size)
-        epochs = enough_for_policy(n_batches) if self.epochs is None else self.epochs
         new_chains = partial(
             Chains,
             problem,
@@ -204,7 +175,7 @@ class Greedy(NetMethod):
             augment=self.augment,
             depths=recipe.depths,
         )
-        chains = new_chains(epochs=epochs, walks=recipe.walks)
+        chains = new_chains(epochs=self.epochs, walks=recipe.walks)
         gumbel = GumbelBank(self.batch_size, len(problem.schema))
         shared = {"exact_first": self.first == "exact", "repeats": recipe.repeats}
         expected = ExpectedLearner(module, problem, chains, gumbel, **shared)
@@ -217,9 +188,9 @@ class Greedy(NetMethod):
             dropout=self.dropout,
             average=recipe.average,
             keep_best_of="relaxed",
-            work=chain_work(problem, n_batches, self.batch_size),
+            work=chains.work,
         )
-        once = partial(phase, epochs=epochs, **seldom_validated(epochs))
+        once = partial(phase, epochs=chains.epochs, **SELDOM)
         phases = [pretraining(module.predictor, problem, self.net, epochs=self.pretrain_epochs, seed=seed)]
         last: GreedyLearner = expected
         if self.schedule == "expected":
@@ -228,15 +199,16 @@ class Greedy(NetMethod):
             last = relaxed = RelaxedLearner(module, problem, chains, gumbel, **shared)
             if self.schedule == "staged":
                 relaxed.watch_relaxed_loss(seed)
-                stage = partial(phase, learner=relaxed, epochs=epochs, schedule="plateau", monitor="relaxed_loss")
+                stage = partial(
+                    phase, learner=relaxed, epochs=chains.epochs, schedule="plateau", monitor="relaxed_loss"
+                )
                 temperatures = np.geomspace(*self.temperatures, recipe.stages).tolist()
                 phases += [stage(temperature=(t, t), patience=recipe.patience) for t in temperatures]
             else:
                 phases.append(once(learner=relaxed, temperature=self.temperatures))
             if self.schedule == "annealed+expected":
-                again = recipe.expected_epochs or epochs
-                rate, validated = SECOND_LR * self.learning_rate, seldom_validated(again)
-                phases.append(phase(learner=expected, epochs=again, lr=rate, keep_best_of="expected", **validated))
+                again, rate = recipe.expected_epochs or chains.epochs, SECOND_LR * self.learning_rate
+                phases.append(once(learner=expected, epochs=again, lr=rate, keep_best_of="expected"))
         if self.polish:
             last = expected
             phases.append(polishing(phases[-1], expected))
@@ -244,10 +216,8 @@ class Greedy(NetMethod):
             again, kept = recipe.predictor_epochs, phases[-1].keep_best_of
             with seeded(seed):  # the phases before draw the same numbers with this one and without
                 last = FollowingLearner(last, new_chains(epochs=again, walks=1))
-            rate, validated = recipe.predictor_rate * self.learning_rate, seldom_validated(again)
-            phases.append(
-                phase(name="predictor", learner=last, epochs=again, lr=rate, keep_best_of=kept, **validated)
-            )
+            rate = recipe.predictor_rate * self.learning_rate
+            phases.append(once(name="predictor", learner=last, epochs=again, lr=rate, keep_best_of=kept))
         return phases, last
 
 
@@ -282,7 +252,7 @@ class GreedyLearner(ChainLearner):
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetPolicy:
         """The fitted policy with a copy of the weights; a `live` one shares them and cannot be kept."""
         first = None if self.first is None else self.first.numpy().copy()
-        return NetPolicy(module.policy.live() if live else module.policy.exported(), first)
+        return NetPolicy(module.policy.exported(live=live), first)
 
 
 class RelaxedLearner(GreedyLearner):
@@ -339,7 +309,7 @@ class RelaxedLearner(GreedyLearner):
             left = (states.blocked == 0).any(dim=1).nonzero().squeeze(1)
             if not len(left):
                 break
-            now = states.rows(left)
+            now = states[left]
             scores = module.policy.evaluate(now.x, now.known)
             soft, pick = self.select(scores, now, gumbel[left], temperature)
             outputs = module.predictor.evaluate(now.x, _reveal(now, soft))

@@ -214,7 +214,7 @@ class OpportunisticLearner(Learner):
 
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetPolicy:
         """The fitted policy with a copy of the weights; a `live` one shares them and cannot be kept."""
-        return NetPolicy(module.policy.live() if live else module.policy.exported())
+        return NetPolicy(module.policy.exported(live=live))
 
     def tensors(self) -> dict[str, Tensor]:
         """Streams, experiences, the target network and the number of updates."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value, unknown_name
 from askless.hints import did_you_mean, nearest
 
 __all__ = [
@@ -17,12 +18,12 @@ __all__ = [
     "DEVICES",
     "NETWORK",
     "RUNNING",
+    "ChainRecipe",
     "Choice",
     "Flag",
     "Layers",
     "Limits",
     "Names",
-    "Network",
     "Number",
     "Pair",
     "Recipe",
@@ -31,39 +32,65 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One of several words."""
+class Limit(ABC):
+    """What one setting may be."""
 
-    words: tuple[str, ...]
+    expected: str
 
-    def problem(self, value: Any) -> str | None:
-        """What the value should be, where it is not."""
-        return None if value in self.words else f"one of {', '.join(map(repr, self.words))}"
+    @abstractmethod
+    def _allows(self, value: Any) -> bool: ...
+
+    def _error(self, name: str, value: Any) -> ParameterError:
+        return bad_value("wrong_type", name, value, self.expected)
 
 
-@dataclass(frozen=True)
-class Text:
+class Flag(Limit):
+    """True or False."""
+
+    expected = "True or False"
+
+    def _allows(self, value: Any) -> bool:
+        return isinstance(value, (bool, np.bool_))
+
+
+class Text(Limit):
     """A word that is looked up elsewhere, or None."""
 
-    def problem(self, value: Any) -> str | None:
-        """What the value should be, where it is not."""
-        return None if value is None or isinstance(value, str) else "a name"
+    expected = "a name"
+
+    def _allows(self, value: Any) -> bool:
+        return value is None or isinstance(value, str)
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(Limit):
     """Several names, or None."""
 
-    def problem(self, value: Any) -> str | None:
-        """What the value should be, where it is not."""
-        given = () if value is None else value
-        fits = isinstance(given, Iterable) and not isinstance(given, str) and all(isinstance(n, str) for n in given)
-        return None if fits else "a list of names"
+    expected = "a list of names"
+
+    def _allows(self, value: Any) -> bool:
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        return value is None or (several and all(isinstance(name, str) for name in value))
 
 
 @dataclass(frozen=True)
-class Number:
+class Choice(Limit):
+    """One of several words; if `callables`, also any callable."""
+
+    words: tuple[str, ...]
+    callables: str = ""  # what they are, in words
+
+    def _allows(self, value: Any) -> bool:
+        return value in self.words or (bool(self.callables) and callable(value))
+
+    def _error(self, name: str, value: Any) -> ParameterError:
+        expected = f"one of {', '.join(map(repr, self.words))}{did_you_mean(value, self.words)}"
+        expected += f", or {self.callables}" if self.callables else ""
+        near = nearest(value, self.words)
+        return bad_value("invalid_choice", name, value, expected, choices=list(self.words), nearest=near)
+
+
+@dataclass(frozen=True)
+class Number(Limit):
     """A number between two limits, both allowed."""
 
     low: float
@@ -71,67 +98,56 @@ class Number:
     whole: bool = False
     or_none: bool = False
 
-    def problem(self, value: Any) -> str | None:
-        """What the value should be, where it is not."""
-        if value is None and self.or_none:
-            return None
-        number = isinstance(value, Integral if self.whole else Real) and not isinstance(value, (bool, np.bool_))
-        fits = number and self.low <= float(value) <= self.high
-        return None if fits else f"{'an integer' if self.whole else 'a number'} {self.limits}"
-
     @property
     def limits(self) -> str:
         """The limits in words."""
         return f"of at least {self.low:g}" if self.high == float("inf") else f"from {self.low:g} to {self.high:g}"
 
+    def _is_number(self, value: Any) -> bool:
+        return isinstance(value, Integral if self.whole else Real) and not isinstance(value, (bool, np.bool_))
 
-@dataclass(frozen=True)
-class Flag:
-    """True or False."""
+    def _allows(self, value: Any) -> bool:
+        if value is None:
+            return self.or_none
+        return self._is_number(value) and self.low <= float(value) <= self.high
 
-    def problem(self, value: Any) -> str | None:
-        """What the value should be, where it is not."""
-        return None if isinstance(value, (bool, np.bool_)) else "True or False"
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two positive numbers, at most `high`; the second above the first where they are `rising`."""
-
-    high: float = float("inf")
-    rising: bool = False
-
-    def problem(self, value: Any) -> str | None:
-        """What the value should be, where it is not."""
-        one = Number(1e-6, self.high)
-        fits = isinstance(value, Sequence) and len(value) == 2 and not any(one.problem(part) for part in value)
-        if fits and self.rising and not value[0] < value[1]:
-            return "two numbers, the second above the first"
-        return None if fits else f"two numbers {one.limits}"
+    def _error(self, name: str, value: Any) -> ParameterError:
+        code = "out_of_range" if self._is_number(value) else "wrong_type"
+        expected = f"{'an integer' if self.whole else 'a number'} {self.limits}"
+        return bad_value(code, name, value, expected, low=self.low, high=self.high)
 
 
 @dataclass(frozen=True)
-class Layers:
+class Numbers(Limit):
+    """A sequence of numbers."""
+
+    each: Number
+    expected: str
+    length: int | None = None  # None for any but 0
+    rising: bool = False  # the second has to be above the first
+
+    def _allows(self, value: Any) -> bool:
+        several = isinstance(value, Sequence) and not isinstance(value, str)
+        if not several or not all(map(self.each._allows, value)):
+            return False
+        fits = len(value) == self.length if self.length else len(value) > 0
+        return fits and not (self.rising and value[0] >= value[1])
+
+    def _error(self, name: str, value: Any) -> ParameterError:
+        several = isinstance(value, Sequence) and not isinstance(value, str)
+        return bad_value("out_of_range" if several else "wrong_type", name, value, self.expected)
+
+
+def Layers() -> Numbers:
     """The widths of one or more hidden layers."""
-
-    def problem(self, value: Any) -> str | None:
-        """What the value should be, where it is not."""
-        one = Number(1, whole=True)
-        fits = isinstance(value, Sequence) and len(value) > 0 and not any(one.problem(part) for part in value)
-        return None if fits else "one or more integers of at least 1"
+    return Numbers(Number(1, whole=True), "one or more integers of at least 1")
 
 
-@dataclass(frozen=True)
-class Network:
-    """The name of a network, or a callable that makes one."""
-
-    words: tuple[str, ...]
-
-    def problem(self, value: Any) -> str | None:
-        """What the value should be, where it is not."""
-        if callable(value) or value in self.words:
-            return None
-        return f"one of {', '.join(map(repr, self.words))}, or a function that returns an nn.Module"
+def Pair(high: float = float("inf"), *, rising: bool = False) -> Numbers:
+    """Two positive numbers, at most `high`; the second above the first where they are `rising`."""
+    each = Number(1e-6, high)
+    order = ", the second above the first" if rising else ""
+    return Numbers(each, f"two numbers {each.limits}{order}", length=2, rising=rising)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,58 +160,60 @@ class Recipe:
     def of(cls, value: Any) -> Self:
         """The recipe that a user means: an instance, a mapping of some entries, or None for the defaults."""
         if isinstance(value, cls):
-            return value
-        entries = {} if value is None else value
-        if not isinstance(entries, Mapping):
-            message = f"recipe must be a {cls.__name__} or a mapping, not {value!r}"
-            raise ParameterError("wrong_type", message, name="recipe", value=value)
-        names = [each.name for each in fields(cls)]
-        for name in entries:
-            if name not in names:
-                raise ParameterError(
-                    "unknown_name",
-                    f"recipe has no entry {name!r}{did_you_mean(name, names)}",
-                    name=name,
-                    nearest=nearest(name, names),
-                )
-        recipe = cls(**entries)
+            recipe = value
+        elif value is None or isinstance(value, Mapping):
+            entries = {} if value is None else value
+            names = [each.name for each in fields(cls)]
+            for name in entries:
+                if name not in names:
+                    raise unknown_name("entry of recipe", name, names)
+            recipe = cls(**entries)
+        else:
+            raise bad_value("wrong_type", "recipe", value, f"a {cls.__name__} or a mapping")
         check_settings(cls.limits, asdict(recipe))
         return recipe
 
-    @classmethod
-    def problem(cls, value: Any) -> str | None:
-        """Raises the error of a wrong entry; None, for everything else is right then."""
-        check_settings(cls.limits, asdict(cls.of(value)))
-        return None
 
-
-Limits = dict[str, Choice | Flag | Layers | Names | Network | Number | Pair | Text | type[Recipe]]
+Limits = dict[str, Limit | type[Recipe]]
 
 
 def check_settings(limits: Limits, settings: Mapping[str, Any]) -> None:
     """Refuse the first setting that is out of its limits."""
     for name, limit in limits.items():
-        value = settings[name]
-        expected = limit.problem(value)
-        if expected is None:
-            continue
-        message = f"{name} must be {expected}, not {value!r}"
-        if isinstance(limit, (Choice, Network)):
-            near = nearest(value, limit.words)
-            raise ParameterError(
-                "invalid_choice",
-                message + did_you_mean(value, limit.words),
-                name=name,
-                value=value,
-                choices=list(limit.words),
-                nearest=near,
-            )
-        whole = isinstance(limit, Number) and limit.whole
-        number = isinstance(value, Integral if whole else Real) and not isinstance(value, (bool, np.bool_))
-        several = isinstance(limit, (Layers, Pair)) and isinstance(value, Sequence) and not isinstance(value, str)
-        code = "out_of_range" if several or (number and isinstance(limit, Number)) else "wrong_type"
-        bounds = {"low": limit.low, "high": limit.high} if isinstance(limit, Number) else {}
-        raise ParameterError(code, message, name=name, value=value, expected=expected, **bounds)
+        if not isinstance(limit, Limit):
+            limit.of(settings[name])
+        elif not limit._allows(settings[name]):
+            raise limit._error(name, settings[name])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainRecipe(Recipe):
+    """What only experiments change of a method that learns on chains of states.
+
+    Parameters
+    ----------
+    random_starts : share of the training states that start from random sets, so that any features may be known
+        before the first question.
+    states_per_row : partial records that each training row keeps, if the epochs suffice to walk them all to their end
+        `walks` times; else there are fewer, which move from row to row.
+    walks : see `states_per_row`.
+    average : decay of the moving average of the weights that is validated and returned; 0 for none.
+    dropout_by : "batch" drops the same units for a whole batch, which is faster; "row" is ordinary dropout.
+    """
+
+    limits: ClassVar[Limits] = {
+        "random_starts": Number(0, 1),
+        "states_per_row": Number(1, whole=True),
+        "walks": Number(1, whole=True),
+        "average": Number(0, 0.9999),
+        "dropout_by": Choice(("batch", "row")),
+    }
+
+    random_starts: float = 0.2
+    states_per_row: int = 4
+    walks: int = 4
+    average: float = 0.98
+    dropout_by: Literal["batch", "row"] = "batch"
 
 
 NETWORK: Limits = {
@@ -205,7 +223,10 @@ NETWORK: Limits = {
     "learning_rate": Number(1e-8, 10),
     "weight_decay": Number(0, 1e6),
     "epochs": Number(1, whole=True, or_none=True),
-    "network": Network(("mlp", "conv_tiny", "conv_small", "conv_medium", "conv_patches", "resnet18")),
+    "network": Choice(
+        ("mlp", "conv_tiny", "conv_small", "conv_medium", "conv_patches", "resnet18"),
+        callables="a function that returns an nn.Module",
+    ),
     "augment": Choice(("none", "crops", "crops+flips", "tilts", "late_tilts")),
 }
 """The settings that every method with a network has."""

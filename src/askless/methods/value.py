@@ -7,39 +7,30 @@ has the settings, the loss and the fit.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from askless.methods.base import Fitted, NetMethod
-from askless.methods.settings import NETWORK, Choice, Flag, Limits, Number, Pair, Recipe
+from askless.methods.settings import NETWORK, ChainRecipe, Choice, Flag, Number, Pair
 from askless.models import NetValue
 from askless.networks import PolicyPredictor
-from askless.training import (
-    ChainLearner,
-    Chains,
-    Checkpoint,
-    Phase,
-    Problem,
-    Progress,
-    States,
-    calibrated,
-    chain_work,
-    enough_for_policy,
-    epoch_batches,
+from askless.training.calibration import calibrated
+from askless.training.chain_learner import ChainLearner, first_question
+from askless.training.chains import Chains, States, price_rates
+from askless.training.checkpoint import Checkpoint
+from askless.training.loop import Phase, fit_threads, seeded, train
+from askless.training.predictor import (
+    SELDOM,
     exported_predictor,
-    first_question,
-    fit_threads,
     new_policy_predictor,
     polishing,
     pretraining,
-    price_rates,
-    seeded,
-    seldom_validated,
-    train,
     training_summary,
 )
+from askless.training.problem import Problem
+from askless.training.progress import Progress
 
 __all__ = ["Value", "ValueRecipe"]
 
@@ -48,23 +39,8 @@ __all__ = ["Value", "ValueRecipe"]
 HEED_PRICES = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
-class ValueRecipe(Recipe):
-    """What only experiments change; see `GreedyRecipe`."""
-
-    limits: ClassVar[Limits] = {
-        "random_starts": Number(0, 1),
-        "states_per_row": Number(1, whole=True),
-        "walks": Number(1, whole=True),
-        "average": Number(0, 0.9999),
-        "dropout_by": Choice(("batch", "row")),
-    }
-
-    random_starts: float = 0.2
-    states_per_row: int = 4
-    walks: int = 4
-    average: float = 0.98
-    dropout_by: Literal["batch", "row"] = "batch"
+class ValueRecipe(ChainRecipe):
+    """What only experiments change; see `ChainRecipe`."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -86,6 +62,7 @@ class Value(NetMethod):
     """
 
     kind = "dynamic"
+    informative = True
     limits = NETWORK | {
         "shared": Flag(),
         "candidates": Number(2, whole=True),
@@ -104,11 +81,6 @@ class Value(NetMethod):
     polish: bool = True
     recipe: ValueRecipe | dict[str, Any] | None = None
 
-    @property
-    def informative(self) -> bool:
-        """Yes: nats, or squared units of the target."""
-        return True
-
     def work(self, problem: Problem) -> float:
         """Several times as much as training a predictor."""
         return 10.0
@@ -118,14 +90,12 @@ class Value(NetMethod):
         with fit_threads(problem.n_threads), seeded(seed):
             net = replace(self.net, dropout_by=recipe.dropout_by)
             module = new_policy_predictor(problem, net, shared=self.shared)
-            n_batches = epoch_batches(problem, recipe.states_per_row, self.batch_size)
-            epochs = enough_for_policy(n_batches) if self.epochs is None else self.epochs
             chains = Chains(
                 problem,
                 batch_size=self.batch_size,
                 states_per_row=recipe.states_per_row,
                 walks=recipe.walks,
-                epochs=epochs,
+                epochs=self.epochs,
                 random_subsets=False,
                 random_starts=recipe.random_starts,
                 augment=self.augment,
@@ -137,15 +107,15 @@ class Value(NetMethod):
                 Phase(
                     name="values",
                     learner=learner,
-                    epochs=epochs,
+                    epochs=chains.epochs,
                     lr=self.learning_rate,
                     weight_decay=self.weight_decay,
                     dropout=self.dropout,
                     temperature=self.exploration,
                     average=recipe.average,
                     keep_best_of="values",
-                    work=chain_work(problem, n_batches, self.batch_size),
-                    **seldom_validated(epochs),
+                    work=chains.work,
+                    **SELDOM,
                 ),
             ]
             if self.polish:
@@ -220,7 +190,7 @@ class ValueLearner(ChainLearner):
 
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetValue:
         """The fitted policy with a copy of the weights; a `live` one shares them and cannot be kept."""
-        policy, predictor = ((net.live() if live else net.exported()) for net in (module.policy, module.predictor))
+        policy, predictor = (network.exported(live=live) for network in (module.policy, module.predictor))
         regression = self.problem.task == "regression"
         _, scale = self.problem.target_scale
         unit = scale**2 if regression else 1.0

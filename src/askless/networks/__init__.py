@@ -1,8 +1,18 @@
 """Networks over partial records, as ordinary `nn.Module`s."""
 
-from askless.networks.base import MaskedNetwork, PolicyPredictor, masked_inputs
 from askless.networks.convolutional import ConvNetwork, conv_pair, conv_predictor
-from askless.networks.mlp import Hidden, MaskedMLP, UnitDropout, bfloat16_is_fast, linear, mlp_pair
+from askless.networks.masked import (
+    Hidden,
+    MaskedMLP,
+    MaskedNetwork,
+    PolicyPredictor,
+    UnitDropout,
+    bfloat16_is_fast,
+    linear,
+    masked_inputs,
+    mlp_pair,
+    set_dropout,
+)
 from askless.networks.relaxation import GumbelBank, gumbel_noise, relaxed_selection
 from askless.networks.served import CustomNetwork, TorchNetwork
 
@@ -24,4 +34,5 @@ __all__ = [
     "masked_inputs",
     "mlp_pair",
     "relaxed_selection",
+    "set_dropout",
 ]

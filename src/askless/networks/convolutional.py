@@ -15,8 +15,7 @@ from torch.nn import functional
 
 from askless.acquisition import Grid
 from askless.exceptions import ParameterError
-from askless.networks.base import PolicyPredictor
-from askless.networks.mlp import bfloat16_is_fast
+from askless.networks.masked import PolicyPredictor, bfloat16_is_fast
 from askless.networks.served import ServedByTorch
 
 

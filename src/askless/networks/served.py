@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from askless.acquisition import State
 from askless.exceptions import ParameterError
 from askless.models import NetworkFactory, NetworkLike
-from askless.networks.base import MaskedNetwork
+from askless.networks.masked import MaskedNetwork
 
 ROWS_AT_ONCE = 1 << 12
 
@@ -27,13 +27,9 @@ class ServedByTorch(MaskedNetwork):
     def description(self) -> dict[str, Any]:
         """What it takes beside the weights to build the network again, as JSON."""
 
-    def exported(self) -> TorchNetwork:
-        """The network for inference, with a copy of the present weights."""
-        return TorchNetwork(copy.deepcopy(self).cpu().eval())
-
-    def live(self) -> TorchNetwork:
-        """The network itself."""
-        return TorchNetwork(self)
+    def exported(self, *, live: bool = False) -> TorchNetwork:
+        """The network for inference: a copy, or itself."""
+        return TorchNetwork(self if live else copy.deepcopy(self).cpu().eval())
 
 
 class TorchNetwork(NetworkLike):

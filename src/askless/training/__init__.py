@@ -2,24 +2,40 @@
 
 from askless.training.calibration import calibrated
 from askless.training.chain_learner import ChainLearner, first_question
-from askless.training.chains import Chains, States, epoch_batches
+from askless.training.chains import Chains, States, price_rates
 from askless.training.checkpoint import Checkpoint, finished
-from askless.training.loop import Learner, Phase, Row, diverged, enough_epochs, seeded, train
+from askless.training.loop import (
+    Learner,
+    Phase,
+    Row,
+    diverged,
+    enough_epochs,
+    fit_threads,
+    one_thread,
+    seeded,
+    train,
+)
 from askless.training.predictor import (
+    SELDOM,
     NetSettings,
-    chain_work,
-    enough_for_policy,
     exported_predictor,
     new_policy_predictor,
     new_predictor,
     polishing,
     pretraining,
-    seldom_validated,
     train_predictor,
     training_summary,
 )
-from askless.training.prices import gain_per_price, paid_sets, price_rates, some_prices, static_rates
-from askless.training.problem import Problem, Rows, some_rows
+from askless.training.problem import (
+    Problem,
+    Rows,
+    gain_per_price,
+    some_prices,
+    some_rows,
+    static_rates,
+    validation_loss,
+    validation_rollout,
+)
 from askless.training.progress import Progress, progress_bar
 from askless.training.subsets import (
     Sampler,
@@ -27,13 +43,13 @@ from askless.training.subsets import (
     bernoulli_sets,
     full_sets,
     mixed_sets,
+    paid_sets,
     prefix_sets,
     uniform_sets,
 )
-from askless.training.threads import fit_threads, one_thread
-from askless.training.validation import validation_loss, validation_rollout
 
 __all__ = [
+    "SELDOM",
     "ChainLearner",
     "Chains",
     "Checkpoint",
@@ -49,11 +65,8 @@ __all__ = [
     "SubsetLearner",
     "bernoulli_sets",
     "calibrated",
-    "chain_work",
     "diverged",
     "enough_epochs",
-    "enough_for_policy",
-    "epoch_batches",
     "exported_predictor",
     "finished",
     "first_question",
@@ -71,7 +84,6 @@ __all__ = [
     "price_rates",
     "progress_bar",
     "seeded",
-    "seldom_validated",
     "some_prices",
     "some_rows",
     "static_rates",

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from askless.acquisition import Grid
-from askless.exceptions import ParameterError
 
-__all__ = ["Views", "crops", "late_tilts", "tilts", "views_for"]
+__all__ = ["VIEWS", "Views", "crops", "late_tilts", "tilts"]
 
 SHIFT = 1 / 8  # of the shorter side: 4 of 32 pixels
 TILTS = 1024
@@ -141,15 +140,3 @@ VIEWS: dict[str, Callable[[Grid], Views]] = {
     "tilts": tilts,
     "late_tilts": late_tilts,
 }
-
-
-def views_for(grid: Grid | None, augment: str, *, complete: bool) -> Views | None:
-    """What the setting `augment` means: None for "none", or the views of that name."""
-    if augment == "none":
-        return None
-    assert grid is not None  # `Method.fit` refuses tables
-    if not complete:
-        raise ParameterError(
-            "not_supported", f"augment={augment!r} needs images without missing pixels", name="augment", value=augment
-        )
-    return VIEWS[augment](grid)

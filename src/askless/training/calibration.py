@@ -19,11 +19,9 @@ from torch.nn import functional
 from askless.acquisition import Policy, State
 from askless.models import NetPredictor
 from askless.models.network import LogVariance
-from askless.training.loop import seeded
-from askless.training.problem import Problem
+from askless.training.loop import one_thread, seeded
+from askless.training.problem import Problem, validation_rollout
 from askless.training.subsets import bernoulli_sets
-from askless.training.threads import one_thread
-from askless.training.validation import validation_rollout
 
 SPREAD_STEPS = 100  # at most
 LEAST = 1e-8  # squared residual: a perfect prediction has no logarithm

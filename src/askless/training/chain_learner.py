@@ -11,13 +11,11 @@ from torch import Tensor
 
 from askless.acquisition import Policy
 from askless.networks import MaskedNetwork, PolicyPredictor
-from askless.training.chains import Chains, States
+from askless.training.chains import Chains, States, with_little_money
 from askless.training.loop import Learner
 from askless.training.predictor import exported_predictor
-from askless.training.prices import with_little_money
-from askless.training.problem import Problem, Rows, some_rows
+from askless.training.problem import Problem, Rows, some_rows, validation_loss
 from askless.training.subsets import bernoulli_sets
-from askless.training.validation import validation_loss
 
 FINALISTS = 32  # the best of them are tried again, with as many trials
 AT_ONCE = 1 << 14
@@ -51,21 +49,17 @@ def _gains(predictor: MaskedNetwork, parts: Sequence[Rows], features: Tensor) ->
     for rows in parts:
         tried = torch.from_numpy(some_rows(len(rows), max(1, round(share * len(rows)))))
         for some in torch.split(tried, max(1, AT_ONCE // len(features))):
-            gained, able = _gained(predictor, rows, some, features)
-            gain += gained.sum(dim=0)
+            x, y, b = rows.x.index_select(0, some), rows.y.index_select(0, some), len(some)
+            candidates = features.expand(b, -1)
+            present, able = (
+                part.index_select(0, some).to(x.dtype).gather(1, candidates) for part in (rows.present, rows.askable)
+            )
+            after = predictor.one_more(x, x.new_zeros(1, rows.present.shape[1]), candidates, present)
+            losses = rows.loss(after.view(b * len(features), -1), y.repeat_interleave(len(features))).view(b, -1)
+            before = rows.loss(rows.problem.prior_outputs.to(x.dtype).expand(b, -1), y)
+            gain += ((before[:, None] - losses) * present).sum(dim=0)
             count += able.sum(dim=0)
     return gain / count.clamp_min(1.0)
-
-
-def _gained(predictor: MaskedNetwork, rows: Rows, some: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
-    """(b, len(features)) how much each row's loss falls by each feature, and whether it can be asked."""
-    x, y, b = rows.x.index_select(0, some), rows.y.index_select(0, some), len(some)
-    tried = features.expand(b, -1)
-    present, able = (part.index_select(0, some).to(x.dtype).gather(1, tried) for part in (rows.present, rows.askable))
-    after = predictor.one_more(x, x.new_zeros(1, rows.present.shape[1]), tried, present)
-    losses = rows.loss(after.view(b * len(features), -1), y.repeat_interleave(len(features))).view(b, -1)
-    before = rows.loss(rows.problem.prior_outputs.to(x.dtype).expand(b, -1), y)
-    return (before[:, None] - losses) * present, able
 
 
 class ChainLearner(Learner):
@@ -107,17 +101,15 @@ class ChainLearner(Learner):
     def loss(self, batch: Tensor, temperature: float) -> Tensor:
         """The mean one-step-ahead loss of the batch's states, which move on."""
         states = self.chains.states(batch)
-        extra = self._with_random_sets(states.first_rows(round(self.chains.random_starts * len(batch))))
+        # The predictor must not forget random sets, as in its pretraining.
+        extra = states[: round(self.chains.random_starts * len(batch))]
+        askable = torch.ones_like(extra.asked) if extra.askable is None else extra.askable
+        extra = replace(extra, asked=bernoulli_sets(askable.bool()).to(torch.uint8))
         if self.problem.priced:
             states = with_little_money(states, self.problem)
         loss, pick = self.states_loss(states, extra, temperature)
         self.chains.move(batch, pick)
         return loss
-
-    def _with_random_sets(self, states: States) -> States:
-        """The states with random sets asked instead, as in the predictor's pretraining: it must not forget them."""
-        askable = torch.ones_like(states.asked) if states.askable is None else states.askable
-        return replace(states, asked=bernoulli_sets(askable.bool()).to(torch.uint8))
 
     def policy_outputs(self, states: States) -> tuple[Tensor, Tensor | float]:
         """The policy network's outputs (b, features), and a loss of the predictor.

@@ -9,23 +9,26 @@ set: whatever is known before the first question, policy and predictor have seen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from askless.training.augment import views_for
-from askless.training.problem import Problem, Rows
-from askless.training.subsets import uniform_sets
+from askless.acquisition import State
+from askless.training.loop import enough_epochs
+from askless.training.problem import Problem, Rows, rates
+from askless.training.subsets import ROWS_PER_EPOCH, affordable, uniform_sets
 
-__all__ = ["Chains", "States", "epoch_batches"]
+__all__ = ["Chains", "States", "price_rates", "row_sums", "with_little_money"]
 
 MOST_VISITS = 1 << 17  # of states in an epoch
 TO_THE_END = {"early": 0.0, "mixed": 0.5, "even": 1.0}  # by `depths`, the share of chains that ask the last question
 FEWEST_BATCHES = 4  # that the states are enough for
 MOST_BYTES = 1 << 27  # of states
+EPOCHS, STEPS = 30, 1000  # at least
+WORK = 4.0  # expected time of a step that trains policy and predictor, compared with one of pretraining
 STARTS = 1 << 12  # random sets that are drawn once, for chains to start from
 AT_ONCE = 1 << 14  # states that are made together
 
@@ -62,17 +65,10 @@ class States:
         """(b, features) what is known after asking for feature `pick[i]` of state i."""
         return self.known.scatter(1, pick[:, None], self.answered(pick[:, None]))
 
-    def first_rows(self, count: int) -> States:
-        """The first `count` states."""
-        return self._each(lambda part: part[:count])
-
-    def rows(self, index: Tensor) -> States:
-        """The states at the given places."""
-        return self._each(lambda part: part.index_select(0, index))
-
-    def _each(self, take: Callable[[Tensor], Tensor]) -> States:
+    def __getitem__(self, rows: Tensor | slice) -> States:
+        """Some of the states."""
         parts = (self.x, self.y, self.asked, self.present, self.askable)
-        return States(*(None if part is None else take(part) for part in parts))  # type: ignore[arg-type]
+        return States(*(None if part is None else part[rows] for part in parts))  # type: ignore[arg-type]
 
     @classmethod
     def start(cls, rows: Rows) -> States:
@@ -81,16 +77,33 @@ class States:
         return cls(rows.x, rows.y, asked, *(part.to(rows.x.dtype) for part in (rows.present, rows.askable)))
 
 
-def epoch_batches(problem: Problem, states_per_row: int, batch_size: int) -> int:
-    """The number of batches in an epoch."""
-    return -(-min(len(problem.y_train) * states_per_row, MOST_VISITS) // batch_size)
+def price_rates(problem: Problem, states: States) -> Tensor | None:
+    """(b, features) what to multiply gains with, more for a cheaper question; None where all cost the same."""
+    if not problem.priced:
+        return None
+    if problem.costs.fixed:
+        row = torch.from_numpy(rates(problem, problem.first_prices)).to(states.x.dtype)
+        return row.expand(states.asked.shape)
+    known = states.known.bool()
+    x = states.x * known[:, torch.from_numpy(problem.schema.column_feature)]
+    prices = problem.costs.prices(State(x.numpy(), states.asked.bool().numpy(), known.numpy()))
+    return torch.from_numpy(rates(problem, prices)).to(states.x.dtype)
+
+
+def with_little_money(states: States, problem: Problem) -> States:
+    """The states, some of which cannot pay for everything; each can pay for something that is not asked yet."""
+    can = affordable(problem, len(states.asked)).to(states.x.dtype)
+    left = can * (1 - states.blocked)
+    can = torch.where(left.any(dim=1, keepdim=True), can, 1.0)
+    return replace(states, askable=can if states.askable is None else can * states.askable)
 
 
 class Chains:
     """The states of the training rows.
 
     There are `states_per_row` of them for each row, unless in so many epochs the chains could not be walked to their
-    end `walks` times: then there are fewer, and a chain that starts again takes another row.
+    end `walks` times: then there are fewer, and a chain that starts again takes another row. Without `epochs` there
+    are enough of them for a thousand steps.
     """
 
     def __init__(
@@ -99,7 +112,7 @@ class Chains:
         *,
         batch_size: int,
         states_per_row: int,
-        epochs: int,
+        epochs: int | None,
         random_subsets: bool,
         random_starts: float,
         augment: str = "none",
@@ -116,8 +129,11 @@ class Chains:
         self._last = able.clamp(max=problem.max_features)  # (rows,) how many questions are the most
         self._useful = able.nonzero().squeeze(1)  # a row without any value teaches nothing
         self._starts = self._drawn(self._some_rows(STARTS))  # (STARTS, features)
-        self.n_batches = epoch_batches(problem, states_per_row, batch_size)
-        visits = epochs * self.n_batches * batch_size
+        self.n_batches = -(-min(len(self.rows) * states_per_row, MOST_VISITS) // batch_size)  # in an epoch
+        self.epochs = enough_epochs(self.n_batches, EPOCHS, STEPS) if epochs is None else epochs
+        # expected time of an epoch, compared with one of pretraining
+        self.work = WORK * self.n_batches / -(-min(len(self.rows), ROWS_PER_EPOCH) // batch_size)
+        visits = self.epochs * self.n_batches * batch_size
         most = visits // (walks * problem.max_features)
         live = max(min(most, MOST_BYTES // len(problem.schema)), FEWEST_BATCHES * batch_size)
         self._wanders = len(self._useful) * states_per_row > live
@@ -132,7 +148,7 @@ class Chains:
         self._count = row_sums(self.asked)  # (states,)
         self._end = torch.empty_like(self._count)  # (states,) after how many questions each chain ends
         self._draw_ends(torch.arange(len(self.row)))
-        self._views = views_for(problem.schema.grid, augment, complete=self.rows.complete)
+        self._views = problem.views(augment)
         # (states,) the view that each state has of its image; it goes on to one like it until its chain begins anew
         self.view = None if self._views is None else self._views.beginning(len(self.row))
         self.first = torch.zeros(len(problem.schema))  # scores of the first question

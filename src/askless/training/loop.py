@@ -1,24 +1,28 @@
-"""The fit loop in four levels: all phases, one phase, one epoch, one step."""
+"""The fit loop in three levels: all phases, one phase, one epoch."""
 
 from __future__ import annotations
 
 import copy
 import math
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
+import threadpoolctl  # type: ignore[import-untyped]
 import torch
 from torch import Tensor, nn
 
 from askless.exceptions import CheckpointError, TrainingError
+from askless.networks import set_dropout
 from askless.training.checkpoint import Checkpoint, Snapshot
 from askless.training.optimizer import Optimizer
 from askless.training.progress import Progress
 
-__all__ = ["Learner", "Phase", "Row", "diverged", "enough_epochs", "seeded", "train"]
+__all__ = ["Learner", "Phase", "Row", "diverged", "enough_epochs", "fit_threads", "one_thread", "seeded", "train"]
 
 Row = dict[str, float | int | str]
 
@@ -62,6 +66,7 @@ class Phase:
     temperature: tuple[float, float] | None = None  # geometric from the first to the last over the first 80 %
     average: float = 0.0  # decay of the exponential moving average of the weights; 0 for none
     validate_every: int = 1  # epochs
+    validations: int | None = None  # or about so many
     validate_from: float = 0.0  # share of the epochs that pass before the first validation
     monitor: str = "loss"  # the validation loss that early stopping watches
     select: str = "loss"  # the validation loss by which the returned weights are the best
@@ -148,14 +153,14 @@ def _run_phase(
 ) -> None:
     learner = phase.learner
     if phase.dropout is not None:
-        learner.module.set_dropout(phase.dropout)
+        set_dropout(learner.module, phase.dropout)
     if resumed is None:
         learner.begin()
     optimizer = Optimizer(learner.module, phase.weight_decay)
     average = _Average(learner.module, phase.average)
     if resumed is not None:
         _restore(resumed, phase, run, optimizer, average)
-    while run.epoch < phase.epochs and not _exhausted(phase, run.best):
+    while run.epoch < phase.epochs and (phase.patience is None or run.best.stale < phase.patience):
         row = _run_epoch(phase, run, optimizer, average)
         run.epoch += 1
         if _validates(phase, run.epoch):
@@ -195,7 +200,11 @@ def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average)
     for i, batch in enumerate(batches):
         fraction = (run.epoch + i / len(batches)) / phase.epochs
         lr = _learning_rate(phase, fraction, 1.0 / (phase.epochs * len(batches))) * run.lr_scale
-        total += _step(phase, batch, lr, _temperature(phase, fraction), optimizer)
+        optimizer.zero_grad()
+        loss = phase.learner.loss(batch, _temperature(phase, fraction))
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step(lr)
+        total += loss.detach()
         average.update(phase.learner.module, run.epoch * len(batches) + i)
     row: Row = {
         "phase": phase.name,
@@ -206,17 +215,12 @@ def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average)
     return row if phase.temperature is None else row | {"temperature": _temperature(phase, fraction)}
 
 
-def _step(phase: Phase, batch: Tensor, lr: float, temperature: float, optimizer: Optimizer) -> Tensor:
-    optimizer.zero_grad()
-    loss = phase.learner.loss(batch, temperature)
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step(lr)
-    return loss.detach()
-
-
 def _validates(phase: Phase, epoch: int) -> bool:
     """Whether the weights are validated after so many epochs; counted from the last one, which always is."""
-    return epoch >= phase.validate_from * phase.epochs and (phase.epochs - epoch) % phase.validate_every == 0
+    every = phase.validate_every
+    if phase.validations is not None:
+        every = max(1, round((1.0 - phase.validate_from) * phase.epochs / phase.validations))
+    return epoch >= phase.validate_from * phase.epochs and (phase.epochs - epoch) % every == 0
 
 
 def _learning_rate(phase: Phase, fraction: float, one_step: float) -> float:
@@ -246,10 +250,6 @@ def _note_validation(phase: Phase, run: _Run, losses: dict[str, float], module: 
     best.stale += 1
     if phase.schedule == "plateau" and best.stale % PLATEAU_PATIENCE == 0:
         run.lr_scale *= PLATEAU_FACTOR
-
-
-def _exhausted(phase: Phase, best: _Best) -> bool:
-    return phase.patience is not None and best.stale >= phase.patience
 
 
 class _Average:
@@ -313,3 +313,55 @@ def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: Optimizer, ave
     notes = saved.notes
     run.epoch, run.lr_scale, run.history = notes["epoch"], notes["lr_scale"], notes["history"]
     run.best = _Best(notes["score"], notes["watched"], notes["stale"], part("best."))
+
+
+# Threads: small networks are slower in several, which then wait for each other. numpy's library always has one, since
+# its threads and torch's would take turns on the same cores. Another number of threads may change the last digits.
+
+_lock = threading.Lock()
+_inside = 0
+_outside = 1  # torch's threads before the first of several fits began
+_limits: Any = None  # of numpy's library, since then
+
+
+@contextmanager
+def fit_threads(n: int | None) -> Iterator[None]:
+    """Run torch in n threads, or with None in as many as it had outside of all such contexts.
+
+    torch counts its threads for each thread that calls it. numpy's library has one setting for all, which comes back
+    when the last of several fits has ended.
+    """
+    global _inside, _outside, _limits
+    with _lock:
+        before = torch.get_num_threads()
+        if _inside == 0:
+            _outside = before
+            _limits = threadpoolctl.threadpool_limits(1, user_api="blas")
+        else:  # a thread that has not called torch before takes over what another fit has set
+            before = max(before, _outside)
+        _inside += 1
+        torch.set_num_threads(before if n is None else n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _let_any_thread_set_limits()
+                _limits.restore_original_limits()
+                _let_any_thread_set_limits()
+
+
+one_thread = partial(fit_threads, 1)
+"""Run torch and numpy in one thread."""
+
+
+def _let_any_thread_set_limits() -> None:
+    """From version 3.8 on threadpoolctl heeds only the thread that has set a limit first, while that one lives.
+
+    Here the fit that ends last, in whatever thread, takes back what the first one has set.
+    """
+    release = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)

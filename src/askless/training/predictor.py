@@ -19,13 +19,12 @@ from askless.networks import (
     conv_predictor,
     mlp_pair,
 )
-from askless.networks.mlp import DropoutBy
+from askless.networks.masked import DropoutBy
 from askless.training.checkpoint import Checkpoint
-from askless.training.loop import Learner, Phase, Row, enough_epochs, seeded, train
+from askless.training.loop import Learner, Phase, Row, enough_epochs, fit_threads, seeded, train
 from askless.training.problem import Problem
 from askless.training.progress import Progress
-from askless.training.subsets import ROWS_PER_EPOCH, Sampler, SubsetLearner, bernoulli_sets
-from askless.training.threads import fit_threads
+from askless.training.subsets import Sampler, SubsetLearner, bernoulli_sets
 
 EPOCHS, STEPS = 30, 1000  # at least
 
@@ -100,7 +99,7 @@ def exported_predictor(module: MaskedNetwork, problem: Problem, *, live: bool = 
     regression = problem.task == "regression"
     prior = problem.prior_outputs.double()
     return NetPredictor(
-        module.live() if live else module.exported(),
+        module.exported(live=live),
         classes=not regression,
         prior=(prior * scale + offset if regression else torch.softmax(prior, dim=0)).numpy(),
         offset=offset,
@@ -110,8 +109,10 @@ def exported_predictor(module: MaskedNetwork, problem: Problem, *, live: bool = 
 
 PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 400  # at least
 POLISH_EPOCHS, POLISH_LR = 0.4, 2 / 3  # shares of what the phase before has
-CHAIN_STEP = 4.0  # expected time of a step that trains policy and predictor, compared with one of pretraining
-VALIDATIONS, VALIDATE_FROM = 6, 0.4  # each one costs about as much as an epoch, and early ones are not the best
+SELDOM: dict[str, Any] = {
+    "validations": 6,
+    "validate_from": 0.4,
+}  # each costs as much as an epoch, and early ones are not the best
 
 
 def pretraining(
@@ -132,11 +133,6 @@ def pretraining(
     )
 
 
-def chain_work(problem: Problem, n_batches: int, batch_size: int) -> float:
-    """The expected time of an epoch of so many batches of states, compared with one of pretraining."""
-    return CHAIN_STEP * n_batches / -(-min(len(problem.y_train), ROWS_PER_EPOCH) // batch_size)
-
-
 def polishing(before: Phase, learner: Learner) -> Phase:
     """The last phase: without dropout and decay it may overfit, but the best of both phases is what is kept."""
     epochs = max(1, round(POLISH_EPOCHS * before.epochs))
@@ -151,19 +147,8 @@ def polishing(before: Phase, learner: Learner) -> Phase:
         average=before.average,
         keep_best_of=before.keep_best_of,
         work=before.work,
-        **seldom_validated(epochs),
+        **SELDOM,
     )
-
-
-def enough_for_policy(n_batches: int) -> int:
-    """Epochs of so many batches that a policy needs."""
-    return enough_epochs(n_batches, EPOCHS, STEPS)
-
-
-def seldom_validated(epochs: int) -> dict[str, Any]:
-    """Settings of a phase of so many epochs that is validated a few times, late."""
-    every = max(1, round((1.0 - VALIDATE_FROM) * epochs / VALIDATIONS))
-    return {"validate_every": every, "validate_from": VALIDATE_FROM}
 
 
 def training_summary(history: list[dict[str, Any]]) -> dict[str, Any]:

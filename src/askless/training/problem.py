@@ -1,4 +1,4 @@
-"""What a method learns from."""
+"""What a method learns from: rows, prices, and the loss of real roll-outs on the validation rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,39 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from askless.acquisition import Cases, CostModel, Grid, Missing, Precedence, Schema, State, Task, Uniform
+from askless.acquisition import (
+    Cases,
+    CostModel,
+    Grid,
+    MaxFeatures,
+    Missing,
+    Policy,
+    Precedence,
+    Predictor,
+    Schema,
+    State,
+    StoppingRule,
+    Task,
+    Trajectory,
+    Uniform,
+    cases_at_once,
+    rollout,
+)
+from askless.acquisition.stopping import MaxCost
+from askless.exceptions import ParameterError
+from askless.training.augment import VIEWS, Views
 
-__all__ = ["Problem", "Rows", "some_rows"]
+__all__ = [
+    "Problem",
+    "Rows",
+    "gain_per_price",
+    "rates",
+    "some_prices",
+    "some_rows",
+    "static_rates",
+    "validation_loss",
+    "validation_rollout",
+]
 
 VALIDATION_QUESTIONS = 1 << 16  # at most,
 FEWEST_ROWS, MOST_ROWS = 1 << 11, 1 << 13  # but rows within these limits
@@ -54,6 +84,15 @@ class Problem:
         """How images are cut into patches; `Method.fit` refuses tables where a method needs it."""
         assert self.schema.grid is not None
         return self.schema.grid
+
+    def views(self, augment: str) -> Views | None:
+        """The views of the training images that the setting `augment` names; None for "none"."""
+        if augment == "none":
+            return None
+        if not self.train.present.all():
+            message = f"augment={augment!r} needs images without missing pixels"
+            raise ParameterError("not_supported", message, name="augment", value=augment)
+        return VIEWS[augment](self.grid)
 
     @property
     def column_feature(self) -> Tensor:
@@ -148,3 +187,90 @@ class Rows:
             return (then - now).square()[..., 0]
         then, now = torch.log_softmax(then, dim=-1), torch.log_softmax(now, dim=-1)
         return (then.exp() * (then - now)).sum(dim=-1)
+
+
+# Prices: by how much a gain counts, given what the question costs
+
+FREE = 0.1  # what is free counts as this share of the lowest price, so that a ratio to it is a number
+TEMPER = 0.5  # a full ratio buys many cheap answers, whose small gains are mostly noise
+PROBES = 64  # states
+
+
+def rates(problem: Problem, prices: np.ndarray) -> np.ndarray:
+    """What to multiply gains with, more for a cheaper question, from the prices (..., features)."""
+    paid = problem.first_prices[problem.first_prices > 0]
+    floor = FREE * float(paid.min()) if len(paid) else 1.0
+    found: np.ndarray = (problem.mean_price / np.maximum(prices, floor)) ** TEMPER
+    return found
+
+
+def static_rates(problem: Problem, asked: list[int]) -> np.ndarray:
+    """(features,) the rates once some features were asked, whatever the answers."""
+    if not problem.priced:
+        return np.ones(len(problem.schema))
+    mask = np.zeros((1, len(problem.schema)), dtype=bool)
+    mask[0, asked] = True
+    x = np.zeros((1, problem.schema.n_columns), dtype=np.float32)
+    return rates(problem, np.asarray(problem.costs.prices(State(x, mask, np.zeros_like(mask))))[0])
+
+
+def some_prices(problem: Problem) -> np.ndarray:
+    """(PROBES, features) what questions cost in some random states: enough to tell two cost models apart."""
+    rng = np.random.default_rng(0)
+    cases = problem.train[np.arange(PROBES) % len(problem.train)]
+    asked = rng.random(cases.present.shape) < rng.random((PROBES, 1))
+    return np.asarray(problem.costs.prices(State.of(cases, problem.schema.column_feature, asked)))
+
+
+def gain_per_price(gain: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Gains times rates; a loss stays what it is, so that no low price flatters it and no high one hides it."""
+    return np.where(gain > 0, gain * rates, gain)
+
+
+# Validation as in use: real roll-outs of the models, without noise, dropout or relaxation
+
+MONEY = (0.125, 0.25, 0.5, 1.0)  # budgets, as shares of what the questions cost on average
+
+
+def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem, *rules: StoppingRule) -> Trajectory:
+    """The validation rows, or a sample of many, asked up to the budget."""
+    cases, _ = problem.validation_sample
+    stopping = (*rules, MaxFeatures(problem.max_features))
+    size = cases_at_once(problem.schema)
+    runs = (cases[start : start + size] for start in range(0, len(cases), size))
+    parts = [
+        rollout(
+            policy,
+            predictor,
+            run,
+            problem.schema,
+            stopping=stopping,
+            costs=problem.costs,
+            missing=problem.missing,
+            precedence=problem.precedence,
+            allow_truth=True,  # training knows it anyway
+        )
+        for run in runs
+    ]
+    return Trajectory.join(parts)
+
+
+def validation_loss(policy: Policy, predictor: Predictor, problem: Problem) -> float:
+    """The mean loss on the validation rows: in nats, or squared in standard deviations.
+
+    It is the mean over the budgets: after each answer, or, where questions have prices, with little and more money.
+    """
+    _, y = problem.validation_sample
+    if problem.priced:
+        total = problem.mean_price * problem.max_features
+        ends = [validation_rollout(policy, predictor, problem, MaxCost(share * total)) for share in MONEY]
+        predictions = np.stack([end.predictions[:, -1] for end in ends], axis=1)  # (n, budgets, outputs)
+    else:
+        predictions = validation_rollout(policy, predictor, problem).predictions
+        if predictions.shape[1] > 1:  # else all validation rows lack all values, and the first prediction stays
+            predictions = predictions[:, 1:]
+    if problem.task == "regression":
+        _, scale = problem.target_scale
+        return float(np.mean(((predictions[:, :, 0] - y[:, None]) / scale) ** 2))
+    chance = np.take_along_axis(predictions, y[:, None, None], axis=2)
+    return float(-np.mean(np.log(np.maximum(chance, np.finfo(np.float32).tiny), dtype=np.float64)))

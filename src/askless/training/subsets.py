@@ -8,16 +8,17 @@ import torch
 from torch import Tensor
 
 from askless.networks import MaskedNetwork
-from askless.training.augment import views_for
 from askless.training.loop import Learner, seeded
 from askless.training.problem import Problem
 
 __all__ = [
     "Sampler",
     "SubsetLearner",
+    "affordable",
     "bernoulli_sets",
     "full_sets",
     "mixed_sets",
+    "paid_sets",
     "prefix_sets",
     "uniform_sets",
 ]
@@ -77,6 +78,29 @@ def _top(scores: Tensor, askable: Tensor, largest: int) -> Tensor:
     return torch.zeros_like(askable).scatter_(1, best, taken)
 
 
+SHORT = 0.3  # share of the training states that cannot pay for everything
+
+
+def affordable(problem: Problem, n: int) -> Tensor:
+    """(n, features) bool: what n cases can pay for a question: everything, or no more than some feature costs.
+
+    In use a budget of money rules out what is too dear, so training has to see what is best of the rest.
+    """
+    prices = torch.from_numpy(problem.first_prices)
+    limits = prices[torch.randint(len(prices), (n, 1))]
+    rich = torch.rand(n, 1) >= SHORT
+    return rich | (prices <= limits)
+
+
+def paid_sets(sampler: Sampler, problem: Problem) -> Sampler:
+    """The sets that a sampler draws among what the cases can pay."""
+
+    def draw(askable: Tensor) -> Tensor:
+        return sampler(askable & affordable(problem, len(askable)))
+
+    return draw
+
+
 class SubsetLearner(Learner):
     """Trains a predictor on sets that `sampler` draws anew for every batch."""
 
@@ -93,7 +117,7 @@ class SubsetLearner(Learner):
         self.module = module
         self.rows, self.valid = problem.rows("train"), problem.rows("sample")
         self.sampler, self.batch_size = sampler, batch_size
-        self._views = views_for(problem.schema.grid, augment, complete=self.rows.complete)
+        self._views = problem.views(augment)
         with seeded(seed):  # drawn once: validation must not chase noise
             self.valid_mask = (sampler(self.valid.askable) & self.valid.present).float()
 

@@ -1,8 +1,9 @@
-"""Multilayer perceptrons over partial records."""
+"""Networks over partial records: what training and inference need of them, and multilayer perceptrons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any, Literal
@@ -12,10 +13,78 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from askless.models import Network
-from askless.networks.base import MaskedNetwork, PolicyPredictor, masked_inputs
+from askless.models import Network, NetworkLike
 
-__all__ = ["Hidden", "MaskedMLP", "UnitDropout", "bfloat16_is_fast", "linear", "mlp_pair"]
+STATES_AT_ONCE = 1 << 11  # evaluated together where each candidate is tried
+
+
+class MaskedNetwork(nn.Module, ABC):
+    """A network over the values of a record and the mask of its known features.
+
+    `column_feature` (columns,) says which feature each column belongs to.
+    """
+
+    first_trials = 1 << 16  # pairs of a row and a feature that finding the first question may take
+
+    column_feature: Tensor
+
+    def __init__(self, column_feature: Tensor, n_outputs: int) -> None:
+        super().__init__()
+        self.n_columns, self.n_features = len(column_feature), int(column_feature.max()) + 1
+        self.n_outputs = n_outputs
+        self.register_buffer("column_feature", column_feature, persistent=False)
+
+    @abstractmethod
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """(b, outputs) from complete values (b, columns) and the mask (b, features) of what is known, 0 to 1."""
+
+    @torch.no_grad()
+    def one_more(self, x: Tensor, mask: Tensor, candidates: Tensor, answered: Tensor) -> Tensor:
+        """(b, m, outputs) if one of the candidates (b, m) were known too.
+
+        `answered` (b, m) is 0 where a candidate has no value. `mask` may be (1, features) for all rows.
+        """
+        b, m = candidates.shape
+        parts = []
+        for rows in torch.split(torch.arange(b), max(1, STATES_AT_ONCE // m)):
+            known = mask.expand(b, -1)[rows]
+            new = torch.maximum(known.gather(1, candidates[rows]), answered[rows])
+            each = known[:, None, :].repeat(1, m, 1).scatter_(2, candidates[rows][:, :, None], new[:, :, None])
+            parts.append(self.evaluate(x[rows].repeat_interleave(m, dim=0), each.flatten(0, 1)))
+        return torch.cat(parts).view(b, m, -1)
+
+    @torch.no_grad()
+    def evaluate(self, x: Tensor, mask: Tensor) -> Tensor:
+        """(b, outputs) without dropout, batch statistics and gradients."""
+        if not self.training:
+            return self(x, mask)
+        self.eval()
+        outputs = self(x, mask)
+        self.train()
+        return outputs
+
+    @abstractmethod
+    def exported(self, *, live: bool = False) -> NetworkLike:
+        """The network for inference, with a copy of the present weights; a `live` one shares them: not to be kept."""
+
+
+class PolicyPredictor(nn.Module):
+    """The policy and the predictor network; they may share layers."""
+
+    def __init__(self, predictor: MaskedNetwork, policy: MaskedNetwork) -> None:
+        super().__init__()
+        self.predictor, self.policy = predictor, policy
+
+    def both(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor | None]:
+        """The policy's scores (b, features), and the predictor's outputs where they cost nothing more, else None."""
+        return self.policy(x, mask), None
+
+
+def masked_inputs(x: Tensor, mask: Tensor, column_feature: Tensor) -> Tensor:
+    """(b, columns + features): values (b, columns) times their features' mask, beside the mask (b, features)."""
+    spread = mask if x.shape[1] == mask.shape[1] else mask.index_select(1, column_feature)
+    return torch.cat([x * spread, mask], dim=1)
+
 
 LARGE = 1 << 25  # multiplications of a product, from which on rounding its factors costs next to nothing
 
@@ -25,9 +94,7 @@ DropoutBy = Literal["batch", "row"]
 @cache
 def bfloat16_is_fast() -> bool:
     """Whether this processor multiplies in bfloat16."""
-    capabilities: dict[str, bool] = getattr(
-        torch.cpu, "get_capabilities", dict
-    )()  # older versions of torch do not tell
+    capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions do not tell
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
@@ -132,7 +199,7 @@ class MaskedMLP(MaskedNetwork):
         The first layer is linear, so that a candidate adds the weights of its columns to the sums of the state.
         """
         b, m = candidates.shape
-        first, *later = self._all_layers()
+        first, *later = [*self.hidden.layers, self.head]
         inputs = masked_inputs(x, mask, self.column_feature) if len(mask) == b else x.new_zeros(1, first.in_features)
         at = self.columns[candidates].view(b, -1)  # (b, m * widest)
         values = x.gather(1, at).view(b, m, -1) * (self.is_column[candidates] * answered[:, :, None])
@@ -145,30 +212,23 @@ class MaskedMLP(MaskedNetwork):
             h = linear(h.relu_(), layer.weight, layer.bias)
         return h.view(b, m, -1)
 
-    def _all_layers(self) -> list[nn.Linear]:
-        return [*list(self.hidden.layers), self.head]
+    def exported(self, *, live: bool = False) -> Network:
+        """The numpy network, with a copy of the present weights or on the same memory."""
+        first, *later = [*self.hidden.layers, self.head]
+        parts = [first.weight[:, : self.n_columns].t(), first.weight[:, self.n_columns :].t()]
+        parts += [layer.bias for layer in (first, *later)] + [layer.weight.t() for layer in later]
+        arrays = [part.detach().numpy() for part in parts]
+        if not live:
+            arrays = [np.array(array, order="C") for array in arrays]
+        depth = 1 + len(later)
+        return Network(arrays[0], arrays[1], biases=tuple(arrays[2 : 2 + depth]), weights=tuple(arrays[2 + depth :]))
 
-    def exported(self) -> Network:
-        """The numpy network, with a copy of the present weights."""
-        return self._network(lambda tensor: np.array(tensor.detach().numpy(), order="C"))
 
-    def live(self) -> Network:
-        """The numpy network on the same memory."""
-        return self._network(lambda tensor: tensor.detach().numpy())
-
-    def _network(self, array: Callable[[Tensor], np.ndarray]) -> Network:
-        first, *later = self._all_layers()
-        return Network(
-            value_weight=array(first.weight[:, : self.n_columns].t()),
-            mask_weight=array(first.weight[:, self.n_columns :].t()),
-            biases=tuple(array(layer.bias) for layer in (first, *later)),
-            weights=tuple(array(layer.weight.t()) for layer in later),
-        )
-
-    def set_dropout(self, rate: float) -> None:
-        """Change the dropout rate; the number of units that are kept was fixed before, so only 0 turns it off."""
-        for dropout in self.hidden.dropouts:
-            dropout.rate = rate
+def set_dropout(module: nn.Module, rate: float) -> None:
+    """Change the dropout rate of a module; the number of units that are kept stays, so only 0 turns it off."""
+    for part in module.modules():
+        if isinstance(part, UnitDropout):
+            part.rate = rate
 
 
 def mlp_pair(
