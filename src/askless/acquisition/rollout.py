@@ -24,7 +24,7 @@ from askless.acquisition.stopping import StoppingRule, as_rules, stop_reason
 from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError
 
-FEWEST, CASES_AT_ONCE, VALUES_AT_ONCE = 256, 4096, 1 << 22  # the last for tables of many columns
+FEWEST, CASES_AT_ONCE, VALUES_AT_ONCE = 256, 1024, 1 << 22  # the last for tables of many columns
 
 Missing = Literal["skip", "answer"]
 """A missing value cannot be asked ("skip"), or asking it costs and answers "unknown" ("answer")."""
@@ -40,7 +40,7 @@ def cases_at_once(schema: Schema) -> int:
     """How many cases to ask together: as many as fit into memory well.
 
     >>> cases_at_once(Schema.of_numbers(["age", "weight"]))
-    4096
+    1024
     """
     return min(CASES_AT_ONCE, max(FEWEST, VALUES_AT_ONCE // schema.n_columns))
 
