@@ -52,7 +52,7 @@ def one_step(problem: Problem, hidden: tuple[int, ...], batch_size: int) -> Call
     def step() -> None:
         if not batches:
             batches.extend(b for b in learner.batches() if len(b) == batch_size)
-        optimizer.zero_grad()
+        module.zero_grad()
         learner.loss(batches.pop(), 0.5).backward()
         optimizer.step(1e-3)
 

@@ -139,7 +139,7 @@ def test_what_has_no_gradient_stays():
     before = [p.detach().clone() for p in each]
     optimizer = Optimizer(nn.ParameterList(each), 0.3)
     give(each, gradients(SHAPES, 0))
-    optimizer.zero_grad()
+    nn.ParameterList(each).zero_grad()
     optimizer.step(0.1)
     for a, b in zip(each, before, strict=True):
         assert torch.equal(a, b)

@@ -8,17 +8,13 @@ from askless.methods.base import Fitted, NetMethod
 from askless.methods.columns import answer_book, answered
 from askless.methods.settings import DENSE, Number
 from askless.models import MarginalPolicy
-from askless.training import (
-    Checkpoint,
-    Problem,
-    Progress,
-    calibrated,
-    exported_predictor,
-    fit_threads,
-    train_predictor,
-    training_summary,
-    uniform_sets,
-)
+from askless.training.calibration import calibrated
+from askless.training.checkpoint import Checkpoint
+from askless.training.loop import fit_threads
+from askless.training.predictor import exported_predictor, train_predictor, training_summary
+from askless.training.problem import Problem
+from askless.training.progress import Progress
+from askless.training.subsets import uniform_sets
 
 __all__ = ["CmiMarginal"]
 

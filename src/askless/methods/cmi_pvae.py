@@ -28,26 +28,13 @@ from askless.methods.settings import DENSE, Choice, Layers, Number
 from askless.models import AnswerBook, GenerativePolicy, Heads, MarginalPolicy, PartialVae
 from askless.models.generative import MAX_LOG_VARIANCE
 from askless.networks import Hidden, MaskedMLP
-from askless.training import (
-    Checkpoint,
-    Phase,
-    Problem,
-    Progress,
-    Row,
-    Rows,
-    Sampler,
-    SubsetLearner,
-    calibrated,
-    enough_epochs,
-    exported_predictor,
-    finished,
-    fit_threads,
-    seeded,
-    train,
-    train_predictor,
-    training_summary,
-    uniform_sets,
-)
+from askless.training.calibration import calibrated
+from askless.training.checkpoint import Checkpoint, finished
+from askless.training.loop import Phase, Row, enough_epochs, fit_threads, seeded, train
+from askless.training.predictor import exported_predictor, train_predictor, training_summary
+from askless.training.problem import Problem, Rows
+from askless.training.progress import Progress
+from askless.training.subsets import Sampler, SubsetLearner, uniform_sets
 
 __all__ = ["CmiPvae"]
 

@@ -19,21 +19,12 @@ from torch import Tensor, nn
 from askless.methods.settings import NETWORK, Choice, Flag, Number, Pair
 from askless.methods.static import RankingMethod
 from askless.networks import GumbelBank, MaskedNetwork, gumbel_noise
-from askless.training import (
-    Checkpoint,
-    Learner,
-    Phase,
-    Problem,
-    Progress,
-    SubsetLearner,
-    bernoulli_sets,
-    enough_epochs,
-    fit_threads,
-    new_predictor,
-    pretraining,
-    seeded,
-    train,
-)
+from askless.training.checkpoint import Checkpoint
+from askless.training.loop import Learner, Phase, enough_epochs, fit_threads, seeded, train
+from askless.training.predictor import new_predictor, pretraining
+from askless.training.problem import Problem
+from askless.training.progress import Progress
+from askless.training.subsets import SubsetLearner, bernoulli_sets
 
 __all__ = ["ConcreteAutoencoder"]
 

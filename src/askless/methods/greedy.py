@@ -276,15 +276,19 @@ class RelaxedLearner(GreedyLearner):
             then = self.module.predictor.evaluate(states.x, mask)
             gain = self.rows.divergence(then, self.outputs_now(states))
         mask.register_hook(lambda gradient: gradient * rate.detach())  # type: ignore[no-untyped-call]
-        return self.predictor_loss(states, mask, extra) + shared_loss - _unseen((gain * rate[:, 0]).mean()), pick
+        gained = (gain * rate[:, 0]).mean()
+        gained = gained - gained.detach()  # gives its gradient but does not show in the training loss
+        return self.predictor_loss(states, mask, extra) + shared_loss - gained, pick
 
     def select(self, scores: Tensor, states: States, gumbel: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
         """A relaxed selection (b, features), and the feature (b,) that it tends to."""
         blocked = states.blocked
         if self.repeats:  # the paper's: what was selected before keeps its mass, unless nothing else would be left
             blocked = torch.zeros_like(blocked) if states.askable is None else 1 - states.askable
-        if self.first is not None:
-            blocked = _only_first(states, blocked, self.first)
+        if self.first is not None:  # where nothing is known, all but the best first question is blocked
+            best = torch.where(states.blocked > 0, -torch.inf, self.first).argmax(dim=1, keepdim=True)
+            others = torch.ones_like(blocked).scatter_(1, best, 0.0)
+            blocked = torch.where(states.known.any(dim=1, keepdim=True), blocked, others)
         soft, pick = relaxed_selection(scores, gumbel, blocked, temperature)
         return soft, pick
 
@@ -324,18 +328,6 @@ def _reveal(states: States, soft: Tensor) -> Tensor:
     """(b, features) what is known after a relaxed selection: the larger of both, as in the paper."""
     answered = soft if states.present is None else soft * states.present
     return torch.maximum(states.known, answered)
-
-
-def _only_first(states: States, blocked: Tensor, first: Tensor) -> Tensor:
-    """(b, features) what is blocked; where nothing is known, all but the best first question."""
-    best = torch.where(states.blocked > 0, -torch.inf, first).argmax(dim=1, keepdim=True)
-    others = torch.ones_like(blocked).scatter_(1, best, 0.0)
-    return torch.where(states.known.any(dim=1, keepdim=True), blocked, others)
-
-
-def _unseen(loss: Tensor) -> Tensor:
-    """A loss that gives its gradient but does not show in the training loss."""
-    return loss - loss.detach()
 
 
 class ExpectedLearner(GreedyLearner):

@@ -18,27 +18,14 @@ from askless.methods.base import Fitted, NetMethod
 from askless.methods.settings import DENSE, Flag, Number, Pair
 from askless.models import NetPolicy
 from askless.networks import MaskedNetwork, PolicyPredictor
-from askless.training import (
-    Checkpoint,
-    Learner,
-    Phase,
-    Problem,
-    Progress,
-    Rows,
-    States,
-    SubsetLearner,
-    calibrated,
-    enough_epochs,
-    exported_predictor,
-    fit_threads,
-    new_policy_predictor,
-    seeded,
-    train,
-    training_summary,
-    uniform_sets,
-    validation_loss,
-)
-from askless.training.chains import row_sums
+from askless.training.calibration import calibrated
+from askless.training.chains import States, row_sums
+from askless.training.checkpoint import Checkpoint
+from askless.training.loop import Learner, Phase, enough_epochs, fit_threads, seeded, train
+from askless.training.predictor import exported_predictor, new_policy_predictor, training_summary
+from askless.training.problem import Problem, Rows, validation_loss
+from askless.training.progress import Progress
+from askless.training.subsets import SubsetLearner, uniform_sets
 
 __all__ = ["Opportunistic"]
 

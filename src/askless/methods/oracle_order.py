@@ -9,18 +9,12 @@ import numpy as np
 from askless.methods.base import Fitted, NetMethod
 from askless.methods.settings import DENSE
 from askless.models import OraclePolicy
-from askless.training import (
-    Checkpoint,
-    Problem,
-    Progress,
-    calibrated,
-    exported_predictor,
-    full_sets,
-    mixed_sets,
-    train_predictor,
-    training_summary,
-    uniform_sets,
-)
+from askless.training.calibration import calibrated
+from askless.training.checkpoint import Checkpoint
+from askless.training.predictor import exported_predictor, train_predictor, training_summary
+from askless.training.problem import Problem
+from askless.training.progress import Progress
+from askless.training.subsets import full_sets, mixed_sets, uniform_sets
 
 __all__ = ["OracleOrder"]
 

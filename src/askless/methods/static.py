@@ -12,20 +12,13 @@ import torch
 from askless.acquisition import Policy
 from askless.methods.base import Fitted, Kind, NetMethod
 from askless.models import Ranking
-from askless.training import (
-    Checkpoint,
-    Problem,
-    Progress,
-    Sampler,
-    calibrated,
-    diverged,
-    exported_predictor,
-    finished,
-    paid_sets,
-    prefix_sets,
-    train_predictor,
-    training_summary,
-)
+from askless.training.calibration import calibrated
+from askless.training.checkpoint import Checkpoint, finished
+from askless.training.loop import diverged
+from askless.training.predictor import exported_predictor, train_predictor, training_summary
+from askless.training.problem import Problem
+from askless.training.progress import Progress
+from askless.training.subsets import Sampler, paid_sets, prefix_sets
 
 __all__ = ["Order", "RankingMethod", "StaticMethod", "ranked"]
 

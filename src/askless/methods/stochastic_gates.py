@@ -17,20 +17,12 @@ from torch import Tensor, nn
 from askless.methods.settings import NETWORK, Number, Pair
 from askless.methods.static import RankingMethod
 from askless.networks import MaskedNetwork
-from askless.training import (
-    Checkpoint,
-    Learner,
-    Phase,
-    Problem,
-    Progress,
-    SubsetLearner,
-    enough_epochs,
-    fit_threads,
-    full_sets,
-    new_predictor,
-    seeded,
-    train,
-)
+from askless.training.checkpoint import Checkpoint
+from askless.training.loop import Learner, Phase, enough_epochs, fit_threads, seeded, train
+from askless.training.predictor import new_predictor
+from askless.training.problem import Problem
+from askless.training.progress import Progress
+from askless.training.subsets import SubsetLearner, full_sets
 
 __all__ = ["StochasticGates"]
 

@@ -46,6 +46,7 @@ class NetworkLike(ABC):
         """Every weight by a name."""
 
 
+@dataclass(eq=False)
 class FirstLayer:
     """The first layer's sums, with a cache of the last batch.
 
@@ -58,13 +59,14 @@ class FirstLayer:
     FEWEST_CASES = 64
     MOST_CHANGED = 0.05  # share of the inputs
 
-    def __init__(self, value_weight: np.ndarray, mask_weight: np.ndarray, bias: np.ndarray) -> None:
-        self._value_weight, self._mask_weight, self._bias = value_weight, mask_weight, bias
-        self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # x, known and sums
+    value_weight: np.ndarray
+    mask_weight: np.ndarray
+    bias: np.ndarray
+    _last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # x, known and sums
 
     def __call__(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
         """(n, hidden) from values (n, columns) and the mask (n, features); the caller must not change it."""
-        if len(x) < self.FEWEST_CASES or self._value_weight.size < self.SMALLEST:
+        if len(x) < self.FEWEST_CASES or self.value_weight.size < self.SMALLEST:
             return self._product(x, known)
         last = self._last  # read once: another thread may replace it
         sums = None if last is None or last[0].shape != x.shape else self._updated(last, x, known)
@@ -74,9 +76,9 @@ class FirstLayer:
         return sums
 
     def _product(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
-        sums: np.ndarray = x @ self._value_weight
-        sums += known.astype(x.dtype) @ self._mask_weight
-        sums += self._bias
+        sums: np.ndarray = x @ self.value_weight
+        sums += known.astype(x.dtype) @ self.mask_weight
+        sums += self.bias
         return sums
 
     def _updated(
@@ -87,8 +89,8 @@ class FirstLayer:
         values, flags = x != old_x, known != old_known
         if np.count_nonzero(values) > self.MOST_CHANGED * values.size:
             return None
-        sums: np.ndarray = old_sums + _difference(values, x, old_x) @ self._value_weight
-        sums += _difference(flags, known, old_known) @ self._mask_weight
+        sums: np.ndarray = old_sums + _difference(values, x, old_x) @ self.value_weight
+        sums += _difference(flags, known, old_known) @ self.mask_weight
         return sums
 
 

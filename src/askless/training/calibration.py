@@ -7,8 +7,9 @@ smooth function of how many features are known, fitted on the validation rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import torch
@@ -99,7 +100,10 @@ def calibrated(predictor: NetPredictor, policy: Policy, problem: Problem) -> Net
         _, y = problem.validation_sample
         fold = np.random.default_rng(0).permutation(len(y)) % FOLDS  # (n,) of each row
         if problem.task == "classification":
-            losses = _class_losses(seen.outputs, y[seen.row])
+            logits, target = torch.from_numpy(seen.outputs.astype(np.float64)), torch.from_numpy(y[seen.row]).long()
+            losses = lambda t: functional.cross_entropy(  # noqa: E731
+                logits * (-t).exp()[:, None], target, reduction="none"
+            )
         else:
             z = _standardized(predictor, seen, y, fold)
             losses = lambda t: t + 0.5 * z * (-2.0 * t).exp()  # noqa: E731
@@ -113,7 +117,14 @@ def _seen(predictor: NetPredictor, policy: Policy, problem: Problem) -> _Seen | 
     cases, _ = problem.validation_sample
     classes = problem.task == "classification"
     parts = []
-    for asked in _sets(predictor, policy, problem):
+    trajectory = validation_rollout(policy, predictor, problem)
+    last = trajectory.order.shape[1]
+    enough = min(last, max(1, MOST_STATES // len(trajectory)))
+    steps = np.unique(np.linspace(1, last, enough).round().astype(int)).tolist() if last else []
+    askable = problem.rows("sample").askable
+    as_asked = (trajectory.selected(step) for step in steps)
+    at_random = (bernoulli_sets(askable).numpy() for _ in range(RANDOM_SETS))
+    for asked in chain(as_asked, at_random):  # (n, features) what is asked of each validation row
         state = State.of(cases, problem.schema.column_feature, asked)
         row = np.flatnonzero(state.known.any(axis=1))  # nothing known: the prior needs no temperature
         if not len(row):
@@ -123,23 +134,6 @@ def _seen(predictor: NetPredictor, policy: Policy, problem: Problem) -> _Seen | 
         which = state.known[:, :0] if classes else state.known
         parts.append((outputs.reshape(len(row), -1), state.known.sum(axis=1), which, row))
     return _Seen(*(np.concatenate(part) for part in zip(*parts, strict=True))) if parts else None
-
-
-def _sets(predictor: NetPredictor, policy: Policy, problem: Problem) -> Iterator[np.ndarray]:
-    """(n, features) what is asked of each validation row: as the policy leads to it, then at random."""
-    trajectory = validation_rollout(policy, predictor, problem)
-    last = trajectory.order.shape[1]
-    enough = min(last, max(1, MOST_STATES // len(trajectory)))
-    for step in np.unique(np.linspace(1, last, enough).round().astype(int)).tolist() if last else []:
-        yield trajectory.selected(step)
-    sample = problem.rows("sample")
-    for _ in range(RANDOM_SETS):
-        yield bernoulli_sets(sample.askable).numpy()
-
-
-def _class_losses(outputs: np.ndarray, y: np.ndarray) -> Losses:
-    logits, target = torch.from_numpy(outputs.astype(np.float64)), torch.from_numpy(y.astype(np.int64))
-    return lambda t: functional.cross_entropy(logits * (-t).exp()[:, None], target, reduction="none")
 
 
 def _standardized(predictor: NetPredictor, seen: _Seen, y: np.ndarray, fold: np.ndarray) -> Tensor:

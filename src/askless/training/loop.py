@@ -200,7 +200,7 @@ def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average)
     for i, batch in enumerate(batches):
         fraction = (run.epoch + i / len(batches)) / phase.epochs
         lr = _learning_rate(phase, fraction, 1.0 / (phase.epochs * len(batches))) * run.lr_scale
-        optimizer.zero_grad()
+        phase.learner.module.zero_grad()
         loss = phase.learner.loss(batch, _temperature(phase, fraction))
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step(lr)

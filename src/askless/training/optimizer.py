@@ -24,14 +24,12 @@ class Optimizer:
     """Moves the weights of a module: AdamW, and Muon for kernels of convolutions."""
 
     def __init__(self, module: nn.Module, weight_decay: float) -> None:
-        parameters = [p for p in module.parameters() if p.requires_grad]
-        self.adamw = AdamW((p for p in parameters if not _is_kernel(p)), weight_decay)
-        self.muon = Muon(p for p in parameters if _is_kernel(p))
-
-    def zero_grad(self) -> None:
-        """Forget the gradients."""
-        for parameter in (*self.adamw.parameters, *self.muon.kernels):
-            parameter.grad = None
+        kernels, others = [], []
+        for parameter in filter(lambda p: p.requires_grad, module.parameters()):
+            # weights of a convolution to several channels: a normalisation follows, so their length is free
+            is_kernel = parameter.ndim == 4 and min(parameter.shape[:2]) > 1
+            (kernels if is_kernel else others).append(parameter)
+        self.adamw, self.muon = AdamW(others, weight_decay), Muon(kernels)
 
     def step(self, lr: float) -> None:
         """Move the weights against their gradients; weights without one stay as they are."""
@@ -76,11 +74,6 @@ class AdamW:
             amsgrad=False,
             maximize=False,
         )
-
-
-def _is_kernel(parameter: Tensor) -> bool:
-    """Whether these are weights of a convolution to several channels; a normalisation follows, so length is free."""
-    return parameter.ndim == 4 and min(parameter.shape[:2]) > 1
 
 
 class Muon:

@@ -117,14 +117,10 @@ class SubsetLearner(Learner):
         self.module = module
         self.rows, self.valid = problem.rows("train"), problem.rows("sample")
         self.sampler, self.batch_size = sampler, batch_size
+        self.n_batches = -(-min(len(self.rows), ROWS_PER_EPOCH) // batch_size)  # in an epoch
         self._views = problem.views(augment)
         with seeded(seed):  # drawn once: validation must not chase noise
             self.valid_mask = (sampler(self.valid.askable) & self.valid.present).float()
-
-    @property
-    def n_batches(self) -> int:
-        """Batches in an epoch."""
-        return -(-min(len(self.rows), ROWS_PER_EPOCH) // self.batch_size)
 
     def batches(self) -> Sequence[Tensor]:
         """Random batches of rows; an epoch of a large table takes some of them."""
