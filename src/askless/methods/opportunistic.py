@@ -19,7 +19,7 @@ from askless.methods.settings import DENSE, Flag, Number, Pair
 from askless.models import NetPolicy
 from askless.networks import MaskedNetwork, PolicyPredictor
 from askless.training.calibration import calibrated
-from askless.training.chains import States, row_sums
+from askless.training.chains import States, row_sums, states_of
 from askless.training.checkpoint import Checkpoint
 from askless.training.loop import Learner, Phase, enough_epochs, fit_threads, seeded, train
 from askless.training.predictor import exported_predictor, new_policy_predictor, training_summary
@@ -235,15 +235,6 @@ def rewards(predictor: MaskedNetwork, rows: Rows, states: States, pick: Tensor, 
     x, known = torch.cat([states.x, states.x]), torch.cat([states.known, states.with_pick(pick)])
     before, after = belief(predictor, rows, x, known, mc_samples).chunk(2)
     return (after - before).abs().sum(dim=1)
-
-
-def states_of(rows: Rows, row: Tensor, asked: Tensor) -> States:
-    """The states of the given rows (b,) with what was asked of them (b, features)."""
-    x, y = rows.x.index_select(0, row), rows.y.index_select(0, row)
-    if rows.complete:
-        return States(x, y, asked)
-    present, askable = (part.index_select(0, row).to(x.dtype) for part in (rows.present, rows.askable))
-    return States(x, y, asked, present, askable)
 
 
 class Streams:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from askless.acquisition import Grid
-from askless.exceptions import ParameterError
+from askless.exceptions import bad_value
 from askless.networks.masked import PolicyPredictor, bfloat16_is_fast
 from askless.networks.served import ServedByTorch
 
@@ -192,12 +192,7 @@ def chosen_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device(next(device for device, available in there.items() if available))
     if not there[name]:
-        raise ParameterError(
-            "not_supported",
-            f"device is {name!r}, but torch finds no such device on this machine",
-            name="device",
-            value=name,
-        )
+        raise bad_value("not_supported", "device", name, "a device that torch finds on this machine")
     return torch.device(name)
 
 

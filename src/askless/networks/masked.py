@@ -199,7 +199,7 @@ class MaskedMLP(MaskedNetwork):
         The first layer is linear, so that a candidate adds the weights of its columns to the sums of the state.
         """
         b, m = candidates.shape
-        first, *later = [*self.hidden.layers, self.head]
+        first, *later = [*list(self.hidden.layers), self.head]
         inputs = masked_inputs(x, mask, self.column_feature) if len(mask) == b else x.new_zeros(1, first.in_features)
         at = self.columns[candidates].view(b, -1)  # (b, m * widest)
         values = x.gather(1, at).view(b, m, -1) * (self.is_column[candidates] * answered[:, :, None])
@@ -214,7 +214,7 @@ class MaskedMLP(MaskedNetwork):
 
     def exported(self, *, live: bool = False) -> Network:
         """The numpy network, with a copy of the present weights or on the same memory."""
-        first, *later = [*self.hidden.layers, self.head]
+        first, *later = [*list(self.hidden.layers), self.head]
         parts = [first.weight[:, : self.n_columns].t(), first.weight[:, self.n_columns :].t()]
         parts += [layer.bias for layer in (first, *later)] + [layer.weight.t() for layer in later]
         arrays = [part.detach().numpy() for part in parts]

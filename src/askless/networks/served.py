@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from askless.acquisition import State
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 from askless.models import NetworkFactory, NetworkLike
 from askless.networks.masked import MaskedNetwork
 
@@ -102,12 +102,7 @@ class CustomNetwork(ServedByTorch):
     def _tried_out(self, module: Any) -> nn.Module:
         """The module, if its outputs have the right shape."""
         if not isinstance(module, nn.Module):
-            raise ParameterError(
-                "wrong_type",
-                f"the function given as `network` must return an nn.Module, not {module!r}",
-                name="network",
-                value=module,
-            )
+            raise bad_value("wrong_type", "network", module, "a function whose result is an nn.Module")
         module.eval()
         found = module(torch.zeros(TRIED_ROWS, self.n_columns), torch.zeros(TRIED_ROWS, self.n_features))
         module.train()

@@ -21,7 +21,7 @@ from askless.training.loop import enough_epochs
 from askless.training.problem import Problem, Rows, rates
 from askless.training.subsets import ROWS_PER_EPOCH, affordable, uniform_sets
 
-__all__ = ["Chains", "States", "price_rates", "row_sums", "with_little_money"]
+__all__ = ["Chains", "States", "price_rates", "row_sums", "states_of", "with_little_money"]
 
 MOST_VISITS = 1 << 17  # of states in an epoch
 TO_THE_END = {"early": 0.0, "mixed": 0.5, "even": 1.0}  # by `depths`, the share of chains that ask the last question
@@ -75,6 +75,15 @@ class States:
         """All rows, with nothing asked."""
         asked = torch.zeros_like(rows.present, dtype=torch.uint8)
         return cls(rows.x, rows.y, asked, *(part.to(rows.x.dtype) for part in (rows.present, rows.askable)))
+
+
+def states_of(rows: Rows, row: Tensor, asked: Tensor) -> States:
+    """The states of the given rows (b,) with what was asked of them (b, features)."""
+    x, y = rows.x.index_select(0, row), rows.y.index_select(0, row)
+    if rows.complete:
+        return States(x, y, asked)
+    present, askable = (part.index_select(0, row).to(x.dtype) for part in (rows.present, rows.askable))
+    return States(x, y, asked, present, askable)
 
 
 def price_rates(problem: Problem, states: States) -> Tensor | None:
@@ -162,15 +171,10 @@ class Chains:
 
     def states(self, batch: Tensor) -> States:
         """The states of a batch."""
-        rows, row = self.rows, self.row.index_select(0, batch)
-        x, y = rows.x.index_select(0, row), rows.y.index_select(0, row)
-        asked = self.asked.index_select(0, batch)
-        if self._views is not None and self.view is not None:
-            x = self._views.show(x, self.view.index_select(0, batch))
-        if rows.complete:
-            return States(x, y, asked)
-        present, askable = (part.index_select(0, row).to(x.dtype) for part in (rows.present, rows.askable))
-        return States(x, y, asked, present, askable)
+        states = states_of(self.rows, self.row.index_select(0, batch), self.asked.index_select(0, batch))
+        if self._views is None or self.view is None:
+            return states
+        return replace(states, x=self._views.show(states.x, self.view.index_select(0, batch)))
 
     def move(self, batch: Tensor, pick: Tensor) -> None:
         """Ask each state of the batch for what was picked (b,); a state that is at its end starts again."""

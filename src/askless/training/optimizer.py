@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress
 
 import torch
 from torch import Tensor, nn
@@ -24,12 +25,11 @@ class Optimizer:
     """Moves the weights of a module: AdamW, and Muon for kernels of convolutions."""
 
     def __init__(self, module: nn.Module, weight_decay: float) -> None:
-        kernels, others = [], []
-        for parameter in filter(lambda p: p.requires_grad, module.parameters()):
-            # weights of a convolution to several channels: a normalisation follows, so their length is free
-            is_kernel = parameter.ndim == 4 and min(parameter.shape[:2]) > 1
-            (kernels if is_kernel else others).append(parameter)
-        self.adamw, self.muon = AdamW(others, weight_decay), Muon(kernels)
+        parameters = [p for p in module.parameters() if p.requires_grad]
+        # weights of a convolution to several channels: a normalisation follows, so their length is free
+        is_kernel = [p.ndim == 4 and min(p.shape[:2]) > 1 for p in parameters]
+        others = [p for p, kernel in zip(parameters, is_kernel, strict=True) if not kernel]
+        self.adamw, self.muon = AdamW(others, weight_decay), Muon(compress(parameters, is_kernel))
 
     def step(self, lr: float) -> None:
         """Move the weights against their gradients; weights without one stay as they are."""
