@@ -176,6 +176,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
             precedence=precedence,
             device=self.device,
             n_threads=self.n_threads,
+            own_validation=validation is not None,
         )
         settings = self._settings(method, encoder.schema, target)  # raises now, not after training
         with progress_bar(self.verbose) as progress:

@@ -11,69 +11,96 @@ from askless import DynamicClassifier, load
 from askless.acquisition import PerFeature
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
 from askless.methods import Auto, find_method
+from askless.methods.auto import Candidate, _explanation, _kept
 from askless.methods.greedy import GreedyLearner
-from askless.training import validation_loss
+from askless.models import Ranking
+from askless.training import row_losses
 from tests.coded import raises, warns
-from tests.methods.planted import Silent, planted
+from tests.methods.planted import BEST, SECOND, Silent, planted
 
 QUICK = {"epochs": 2, "pretrain_epochs": 2, "hidden": (16,), "iterations": 5}
 
 
+def splits_of(problem):
+    """The splits of a fit with three folds."""
+    return Auto(folds=3)._splits(problem, seed=1)
+
+
 @pytest.mark.parametrize("prices", [None, [1.0, 5.0, 2.0, 9.0, 3.0]])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_never_worse_than_the_best_of_those_tried(task, prices):
+def test_the_losses_are_those_of_rows_that_a_fit_has_not_seen(task, prices):
     problem = planted(task, n=300)
     if prices is not None:
         problem = replace(problem, costs=PerFeature(np.array(prices)))
-    fitted = Auto(**QUICK).fit(problem, seed=1, progress=Silent())
-    alone = {}
-    for name in ("greedy", "value", "forward_selection"):
-        method = find_method(name)
-        known = method.get_params(deep=False)
-        method.set_params(**{key: value for key, value in QUICK.items() if key in known})
-        one = method.fit(problem, seed=1, progress=Silent())
-        alone[name] = validation_loss(one.policy, one.predictor, problem)
-    best = min(alone, key=alone.get)
+    fitted = Auto(**QUICK, folds=3, predictor="network").fit(problem, seed=1, progress=Silent())
+    greedy = find_method("greedy").set_params(epochs=2, pretrain_epochs=2, hidden=(16,))
+    losses = []
+    for i, split in enumerate(splits_of(problem)):
+        one = greedy.fit(split, seed=1 + i, progress=Silent())
+        losses.append(row_losses(one.policy, one.predictor, split).mean(axis=1))
     summary = fitted.summary
-    assert summary["losses"] == alone
-    assert summary["method"] == best
-    assert summary["kind"] == find_method(best).kind
-    assert summary["seconds"].keys() == alone.keys()
+    assert summary["losses"].keys() == {"greedy", "forward_selection"}
+    assert summary["losses"]["greedy"] == pytest.approx(np.concatenate(losses).mean())
+    assert summary["kind"] == ("dynamic" if summary["method"] == "greedy" else "static")
+    assert summary["folds"] == 3
     assert all(seconds > 0 for seconds in summary["seconds"].values())
-    assert f"{alone[best]:.4f}" in summary["explanation"]
-    assert validation_loss(fitted.policy, fitted.predictor, problem) == alone[best]
+
+
+def test_every_row_is_held_out_once():
+    problem = planted("classification", n=300)
+    splits = splits_of(problem)
+    everything = np.concatenate([problem.train.x, problem.valid.x])
+    held = np.concatenate([split.valid.x for split in splits])
+    assert_array_equal(np.sort(held, axis=0), np.sort(everything, axis=0))
+    for split in splits:
+        assert len(split.y_train) + len(split.y_valid) == 300
+        assert not {tuple(row) for row in split.train.x} & {tuple(row) for row in split.valid.x}
+
+
+def test_nothing_learns_from_validation_rows_of_the_user():
+    problem = replace(planted("classification", n=300), own_validation=True)
+    (split,) = Auto()._splits(problem, seed=0)
+    assert split is problem
+
+
+def candidate(kind, rows):
+    return Candidate(kind, [], [], None, None, 0.0, [], {}, rows=np.array(rows))
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "fixed", "prefer", "kept"),
+    [
+        ([0.4, 0.6, 0.5], [0.3, 0.5, 0.4], "dynamic", "forward_selection"),  # better in every row
+        ([0.4, 0.6, 0.5], [0.3, 0.8, 0.3], "dynamic", "greedy"),  # within one standard error
+        ([0.3, 0.8, 0.3], [0.4, 0.6, 0.5], "fixed", "forward_selection"),
+        ([0.3, 0.5, 0.4], [0.4, 0.6, 0.5], "fixed", "greedy"),
+    ],
+)
+def test_the_preference_decides_where_losses_are_alike(dynamic, fixed, prefer, kept):
+    candidates = {"greedy": candidate("dynamic", dynamic), "forward_selection": candidate("static", fixed)}
+    assert _kept(candidates, prefer) == kept
+    assert ("case by case" in _explanation(kept, candidates)) == (kept == "greedy")
+
+
+def test_the_fixed_order_finds_what_matters():
+    problem = planted("classification", n=600)
+    fitted = Auto(prefer="fixed", folds=2, epochs=20).fit(problem, seed=0, progress=Silent())
+    assert fitted.summary["method"] == "forward_selection"
+    assert np.argsort(-fitted.policy.scores).tolist()[:2] == [BEST, SECOND]
+
+
+@pytest.mark.parametrize("predictor", ["network", "trees", "auto"])
+def test_the_share_of_trees(predictor):
+    fitted = Auto(**QUICK, predictor=predictor).fit(planted("classification", n=300), seed=0, progress=Silent())
+    share = fitted.summary["trees_share"]
+    assert share == {"network": 0.0, "trees": 1.0}.get(predictor, share)
+    assert (fitted.predictor.forests is None) == (share == 0.0)
+    if predictor == "auto":  # networks of two epochs know little
+        assert share > 0.5
 
 
 def untimed(summary):
     return {key: value for key, value in summary.items() if key != "seconds"}
-
-
-@pytest.mark.parametrize(
-    ("losses", "explanation"),
-    [
-        (
-            {"greedy": 0.4034, "value": 0.41, "forward_selection": 0.4008},
-            "kept a fixed order: everyone is asked the same questions, unless values are missing; "
-            "choosing case by case was no better (validation loss 0.4034 against 0.4008, lower is better)",
-        ),
-        (
-            {"greedy": 0.4, "value": 0.3, "forward_selection": 0.35},
-            "kept value: questions chosen case by case; a fixed order was no better "
-            "(validation loss 0.3500 against 0.3000, lower is better)",
-        ),
-        (
-            {"greedy": 0.4, "value": 0.3},
-            "kept value: questions chosen case by case; validation loss 0.3000; greedy was no better (0.4000)",
-        ),
-    ],
-)
-def test_the_explanation_says_what_was_kept_and_compares_it_with_the_other_kind(losses, explanation, monkeypatch):
-    given = iter(losses.values())
-    monkeypatch.setattr("askless.methods.auto.validation_loss", lambda *_: next(given))
-    method = Auto(**QUICK, methods=tuple(losses))
-    summary = method.fit(planted("classification", n=200), seed=0, progress=Silent()).summary
-    assert summary["explanation"] == explanation
-    assert summary["losses"] == losses
 
 
 class Stopped(Exception):
@@ -110,7 +137,7 @@ def test_a_fit_that_was_killed_goes_on(tmp_path):
 
 def test_methods_of_the_same_stages_keep_them_apart_in_a_checkpoint(tmp_path):
     problem = planted("classification", n=300)
-    for methods in (("forward_selection", "mutual_information"), ("mutual_information", "forward_selection")):
+    for methods in (("permutation", "mutual_information"), ("mutual_information", "permutation")):
         method = Auto(**QUICK, methods=methods)
         part = tmp_path / methods[0]
         with_file = method.fit(problem, seed=0, progress=Silent(), checkpoint=part)
@@ -121,14 +148,17 @@ def test_methods_of_the_same_stages_keep_them_apart_in_a_checkpoint(tmp_path):
 
 def test_what_is_no_number_is_not_the_best(monkeypatch):
     problem = planted("classification", n=200)
-    losses = iter([float("nan"), 0.7])
-    monkeypatch.setattr("askless.methods.auto.validation_loss", lambda *_: next(losses))
-    method = Auto(**QUICK, methods=("greedy", "forward_selection"))
+    monkeypatch.setattr("askless.methods.auto.row_losses", lambda policy, *_: np.full((3, 1), worth(policy)))
+
+    def worth(policy):
+        return 0.7 if isinstance(policy, Ranking) else np.nan
+
+    method = Auto(**QUICK)
     with warns(AsklessWarning, "method_failed", method="greedy"):
         summary = method.fit(problem, seed=0, progress=Silent()).summary
     assert summary["method"] == "forward_selection"
-    assert summary["losses"] == {"greedy": None, "forward_selection": 0.7}
-    losses = iter([float("nan")] * 2)
+    assert summary["losses"] == {"greedy": None, "forward_selection": pytest.approx(0.7)}
+    monkeypatch.setattr("askless.methods.auto.row_losses", lambda *_: np.full((3, 1), np.nan))
     with raises(TrainingError, "diverged", method="auto", methods=["greedy", "forward_selection"]):
         method.fit(problem, seed=0, progress=Silent())
 

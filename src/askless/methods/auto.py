@@ -1,41 +1,79 @@
-"""Several methods, of which the best on the validation rows is kept."""
+"""The default method: cross-fitted networks and boosted trees, asked case by case or in a fixed order.
+
+The file reads from top to bottom: the settings, the models of each split, the candidates (ways to ask), the trees
+that follow a candidate's questions, and the comparison on rows that nothing has learned from.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import torch
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from askless import models
+from askless.acquisition import Cases, Policy, Predictor, State
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
-from askless.methods.base import Fitted, Method, NetMethod, find_method, method_name
+from askless.methods.base import Fitted, Kind, Method, NetMethod, find_method
+from askless.methods.columns import telling_columns
+from askless.methods.greedy import Greedy, GreedyRecipe
 from askless.methods.oracle_order import OracleOrder
-from askless.methods.settings import NETWORK, Names, Number
-from askless.training import Checkpoint, Problem, Progress, diverged, finished, validation_loss
+from askless.methods.settings import NETWORK, Choice, Names, Number
+from askless.models import BlendedPredictor, Forests, MeanPolicy, NetPolicy, NetPredictor, Ranking
+from askless.training import (
+    Asked,
+    Checkpoint,
+    Problem,
+    Progress,
+    asked,
+    diverged,
+    epoch_batches,
+    finished,
+    fit_forests,
+    gain_per_price,
+    row_losses,
+    some_rows,
+    static_rates,
+    validation_rollout,
+)
 
 __all__ = ["Auto"]
 
 PARTS = ("policy", "predictor")
+FIXED = "forward_selection"  # beside another method its order is chosen with that method's predictors
+WEIGHTS = np.linspace(0.0, 1.0, 11)  # shares of the trees that are compared
+SMALL, LARGE = 2500, 20_000  # rows: five folds up to the one, none above the other
+ORDER_ROWS = 2048  # that a fixed order is chosen with
+TREE_ROWS = 1 << 15  # that trees learn from
+FEWEST_STEPS, MOST_STEPS = 500, 2000  # of training a greedy policy
+PRETRAINING = 0.4  # steps, as a share of those
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Auto(NetMethod):
-    """Fits several methods and keeps the one with the lowest validation loss.
+    """Fits several networks and boosted trees, each without some of the rows, and keeps what predicts those best.
 
-    No method is the best on every table. Where the answers change what to ask next, a policy that learns from them
-    wins. Elsewhere a good static order is as good and steadier. The loss is that of real roll-outs, averaged over the
-    budgets (of money, where questions have prices). On the validation rows the result is never worse than the best of
-    the methods tried. A fit takes as long as all of them together. Choose it when you have no reason to choose
-    another.
+    The rows are split into folds. For each fold, `greedy` learns from the other rows. Two ways to ask are compared:
+    case by case, with the mean of the policies, and in one fixed order, which is chosen by forward selection with the
+    same networks. For each of them boosted trees learn from what it asks, and their share in the prediction is the
+    one that is best on rows that they have not seen. The way with the lower loss on such rows is kept. If the
+    difference is less than one standard error, `prefer` decides.
+
+    Images, networks of your own, tables of more than 20,000 rows and fits with `validation=` use one split.
 
     Parameters
     ----------
-    methods : the names of those to try.
+    methods : the names of those to try. "forward_selection" shares the networks of the method before it.
+    folds : number of folds; None chooses 5, 3 or 1 by the number of rows. 1 trains once, without the validation rows.
+    predictor : "auto" blends networks and trees as held-out rows advise; "network" and "trees" use one of them.
+    prefer : "dynamic" or "fixed": what is kept where the losses are alike.
     pretrain_epochs, iterations, hidden, dropout, batch_size, learning_rate, weight_decay, epochs : where they are not
         the default, of all methods that have such a setting, as for `Greedy`; else each has its own.
     """
@@ -43,32 +81,33 @@ class Auto(NetMethod):
     kind = "dynamic"
     limits = NETWORK | {
         "methods": Names(),
+        "folds": Number(1, 100, whole=True, or_none=True),
+        "predictor": Choice(("auto", "network", "trees")),
+        "prefer": Choice(("dynamic", "fixed")),
         "pretrain_epochs": Number(0, whole=True, or_none=True),
         "iterations": Number(1, whole=True, or_none=True),
     }
 
-    methods: tuple[str, ...] = ("greedy", "value", "forward_selection")
+    methods: tuple[str, ...] = ("greedy", FIXED)
+    folds: int | None = None
+    predictor: Literal["auto", "network", "trees"] = "auto"
+    prefer: Literal["dynamic", "fixed"] = "dynamic"
     pretrain_epochs: int | None = None
     iterations: int | None = None
 
     def check(self) -> Auto:
-        """Itself; refuses settings out of their limits, and methods that cannot be tried."""
+        """Itself; refuses methods that need the truth, and each method's wrong settings."""
         super().check()
         if not self.methods:
-            raise ParameterError("required", "methods is empty; name at least one method to try", name="methods")
+            raise ParameterError("required", "methods is empty; give at least one name", name="methods")
         for name in self.methods:
             method = find_method(name)
-            if isinstance(method, Auto):
-                raise ParameterError(
-                    "invalid_choice", "methods contains 'auto', which cannot try itself", name="methods", value="auto"
-                )
+            reason = "cannot try itself" if isinstance(method, Auto) else None
             if isinstance(method, OracleOrder):
-                raise ParameterError(
-                    "invalid_choice",
-                    f"methods contains {name!r}, which looks at the true values and cannot be used in an interview",
-                    name="methods",
-                    value=name,
-                )
+                reason = "looks at the true values and cannot be used in an interview"
+            if reason is not None:
+                message = f"methods contains {name!r}, which {reason}"
+                raise ParameterError("invalid_choice", message, name="methods", value=name)
             self._configured(name).check()
         return self
 
@@ -87,35 +126,68 @@ class Auto(NetMethod):
         return sum(self._configured(name).work(problem) for name in dict.fromkeys(self.methods))
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
-        methods = {name: self._configured(name) for name in dict.fromkeys(self.methods)}
-        parts = progress.parts([method.work(problem) for method in methods.values()], list(methods))
-        tried: dict[str, tuple[Fitted, dict[str, Any]]] = {}
+        splits = self._splits(problem, seed)
+        names = list(dict.fromkeys(self.methods))
+        shared = FIXED in names and len(names) > 1
+        fitted_names = [name for name in names if name != FIXED or not shared]
+        stages = [(name, self._configured(name).work(problem)) for name in fitted_names for _ in splits]
+        parts = iter(progress.parts([work for _, work in stages], [name for name, _ in stages]))
+        candidates: dict[str, Candidate] = {}
         failed: dict[str, TrainingError] = {}
-        for (name, method), part in zip(methods.items(), parts, strict=True):
-            attempt = _attempt(method, problem, seed, part, checkpoint)
+        for name in fitted_names:
+            method = self._shortened(self._configured(name), splits[0])
             try:
-                tried[name] = _opened(*finished(checkpoint, name, attempt))
+                candidates[name] = _cross_fitted(name, method, splits, seed, parts, checkpoint)
             except TrainingError as error:
                 failed[name] = error
-        if not tried:
+        if shared and candidates:
+            candidates[FIXED] = _fixed_order(next(iter(candidates.values())), splits, problem)
+        for name, candidate in list(candidates.items()):
+            if self.predictor != "network" and problem.schema.grid is None:
+                candidate = _with_trees(candidate, splits, problem, always=self.predictor == "trees")
+            candidates[name] = candidate.measured(splits)
+            if not isfinite(candidates[name].loss):
+                del candidates[name]
+                failed[name] = diverged(name, None, "the validation loss is not finite")
+        if not candidates:
             raise _all_failed(failed)
         for name, why in failed.items():
-            warnings.warn(
-                AsklessWarning("method_failed", f"{name} is left out: {why}", **{**why.fields, "method": name}),
-                stacklevel=2,
-            )
-        losses = {name: last["loss"] for name, (_, last) in tried.items()}
-        best = min(losses, key=lambda name: losses[name])
-        chosen = tried[best][0]
-        history = [row for fitted, _ in tried.values() for row in fitted.history]
+            message = f"{name} is left out: {why}"
+            fields = {**why.fields, "method": name}
+            warnings.warn(AsklessWarning("method_failed", message, **fields), stacklevel=2)
+        best = _kept(candidates, self.prefer)
+        losses = {name: candidate.loss for name, candidate in candidates.items()}
+        chosen = candidates[best]
         summary = chosen.summary | {
             "method": best,
-            "kind": methods[best].kind,
+            "kind": chosen.kind,
+            "folds": len(splits),
+            "trees_share": chosen.weight,
             "losses": losses | dict.fromkeys(failed),
-            "seconds": {name: last["seconds"] for name, (_, last) in tried.items()},
-            "explanation": _explanation(best, losses, methods),
+            "seconds": {name: round(candidate.seconds, 3) for name, candidate in candidates.items()},
+            "explanation": _explanation(best, candidates),
         }
-        return Fitted(chosen.policy, chosen.predictor, history, summary, chosen.max_features)
+        return Fitted(chosen.policy, chosen.predictor, chosen.history, summary, chosen.max_features)
+
+    def _splits(self, problem: Problem, seed: int) -> list[Problem]:
+        """The problem with other validation rows each time; all rows are held out once."""
+        folds = self.folds
+        if folds is None:
+            n = len(problem.y_train) + len(problem.y_valid)
+            single = problem.own_validation or self.network != "mlp" or problem.schema.grid is not None
+            folds = 1 if single or n > LARGE else 5 if n <= SMALL else 3
+        if folds == 1:
+            return [problem]
+        rows = [problem.train, problem.valid]
+        cases = Cases(np.concatenate([part.x for part in rows]), np.concatenate([part.present for part in rows]))
+        y = np.concatenate([problem.y_train, problem.y_valid])
+        common = problem.task == "classification" and bool((np.bincount(y)[np.unique(y)] >= folds).all())
+        kind = StratifiedKFold if common else KFold
+        parts = kind(folds, shuffle=True, random_state=seed % 2**32).split(np.zeros(len(y)), y if common else None)
+        return [
+            replace(problem, train=cases[rest], y_train=y[rest], valid=cases[held], y_valid=y[held])
+            for rest, held in parts
+        ]
 
     def _configured(self, name: str) -> Method:
         """The method of that name, with the settings that were given to this one, as far as it has such."""
@@ -124,19 +196,233 @@ class Auto(NetMethod):
         theirs = method.get_params(deep=False)
         return method.set_params(**{key: value for key, value in given.items() if key in theirs})
 
+    def _shortened(self, method: Method, problem: Problem) -> Method:
+        """The method with fewer steps, unless the user has set its epochs: a mean of networks needs fewer."""
+        given = method.get_params(deep=False)
+        if not isinstance(method, Greedy) or given["epochs"] is not None or problem.schema.grid is not None:
+            return method
+        n = len(problem.y_train)
+        steps = min(max(n / 10, FEWEST_STEPS), MOST_STEPS)
+        chain = epoch_batches(problem, GreedyRecipe.of(method.recipe).states_per_row, self.batch_size)
+        epochs = {"epochs": max(1, round(steps / chain))}
+        if given["pretrain_epochs"] is None:
+            epochs["pretrain_epochs"] = max(1, round(PRETRAINING * steps / -(-n // self.batch_size)))
+        return method.set_params(**epochs, polish=False)
 
-def _attempt(
-    method: Method, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
-) -> Callable[[], tuple[dict[str, torch.Tensor], list[dict[str, Any]]]]:
-    """Fits a method, and puts the result into tensors and rows of JSON, as a checkpoint keeps them."""
-    name = method_name(type(method))
 
-    def fit() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
-        begun = time.perf_counter()
-        fitted = method._fit(problem, seed, progress, checkpoint)
-        loss = validation_loss(fitted.policy, fitted.predictor, problem)
-        if not isfinite(loss):
-            raise diverged(name, None, "the validation loss is not finite")
+@dataclass(frozen=True)
+class Candidate:
+    """A way to ask, with the models of each split and those of all."""
+
+    kind: Kind
+    policies: list[Policy]  # of each split
+    predictors: list[NetPredictor]
+    policy: Policy  # of all
+    predictor: Predictor
+    seconds: float
+    history: list[dict[str, Any]]
+    summary: dict[str, Any]
+    max_features: int | None = None
+    weight: float = 0.0  # of the trees
+    held: list[Predictor] | None = None  # what predicts the held-out rows of each split, if it is not `predictors`
+    rows: np.ndarray | None = None  # (n,) mean losses of the held-out rows of all splits
+
+    def measured(self, splits: Sequence[Problem]) -> Candidate:
+        """With the losses of the held-out rows of each split."""
+        parts = zip(self.policies, self.held or self.predictors, splits, strict=True)
+        return replace(self, rows=np.concatenate([row_losses(*part).mean(axis=1) for part in parts]))
+
+    @property
+    def loss(self) -> float:
+        """The mean loss on held-out rows."""
+        assert self.rows is not None
+        return float(self.rows.mean())
+
+
+def _cross_fitted(
+    name: str,
+    method: Method,
+    splits: Sequence[Problem],
+    seed: int,
+    parts: Iterator[Progress],
+    checkpoint: Checkpoint | None,
+) -> Candidate:
+    """A candidate whose models are those of a method, fitted to each split."""
+    begun = time.perf_counter()
+    fits = []
+    for i, split in enumerate(splits):
+        stage = name if len(splits) == 1 else f"{name} {i + 1}"
+        attempt = partial(method._fit, split, seed + i, next(parts), checkpoint)
+        fits.append(_kept_in(checkpoint, stage, attempt))
+    policies = [fit.policy for fit in fits]
+    predictors = [fit.predictor for fit in fits]
+    history = [{"method": name, "fold": i + 1, **row} for i, fit in enumerate(fits) for row in fit.history]
+    return Candidate(
+        kind=method.kind,
+        policies=policies,
+        predictors=predictors,
+        policy=_mean(policies),
+        predictor=BlendedPredictor(predictors) if len(fits) > 1 else predictors[0],
+        seconds=time.perf_counter() - begun,
+        history=history,
+        summary=fits[0].summary,
+        max_features=fits[0].max_features,
+    )
+
+
+def _mean(policies: list[Policy]) -> Policy:
+    """One policy for several: their mean, if they are networks or rankings; else the first."""
+    if len(policies) > 1 and all(type(policy) is NetPolicy for policy in policies):
+        return MeanPolicy([policy for policy in policies if isinstance(policy, NetPolicy)])
+    rankings = [policy for policy in policies if isinstance(policy, Ranking)]
+    if len(rankings) == len(policies):
+        return Ranking(np.mean([ranking.scores for ranking in rankings], axis=0))
+    return policies[0]
+
+
+def _fixed_order(like: Candidate, splits: Sequence[Problem], problem: Problem) -> Candidate:
+    """The best fixed order by another candidate's predictors; each split's is chosen on the rows of the others."""
+    begun = time.perf_counter()
+    held = [(predictor, split.valid, split.y_valid) for predictor, split in zip(like.predictors, splits, strict=True)]
+    if len(splits) == 1:  # one half of the rows chooses, so that the other can compare
+        predictor, cases, y = held[0]
+        half = len(y) // 2
+        others = [[(predictor, cases[:half], y[:half])]]
+    else:
+        others = [[part for j, part in enumerate(held) if j != i] for i in range(len(splits))]
+    policies: list[Policy] = [_forward_selection(parts, problem) for parts in others]
+    return replace(
+        like,
+        kind="static",
+        policies=policies,
+        policy=_forward_selection(held, problem),
+        seconds=time.perf_counter() - begun,
+        history=[],
+    )
+
+
+def _forward_selection(parts: Sequence[tuple[NetPredictor, Cases, np.ndarray]], problem: Problem) -> Ranking:
+    """Adds the feature that lowers the loss most, again and again; a part's rows are predicted by its predictor."""
+    each = max(1, ORDER_ROWS // len(parts))
+    sample = [
+        (predictor, cases[some_rows(len(y), each)], y[some_rows(len(y), each)]) for predictor, cases, y in parts
+    ]
+    n = sum(len(y) for _, _, y in sample)
+    features = len(problem.schema)
+
+    def loss(chosen: list[int]) -> float:
+        total = 0.0
+        for predictor, cases, y in sample:
+            asked = np.zeros(cases.present.shape, dtype=bool)
+            asked[:, chosen] = True
+            state = State.of(cases, problem.schema.column_feature, asked)
+            total += float(problem.losses(predictor.predict(state), y).sum())
+        return total / n
+
+    chosen: list[int] = []
+    now = loss([])
+    for _ in range(problem.max_features):
+        rest = [feature for feature in range(features) if feature not in chosen]
+        losses = np.array([loss([*chosen, feature]) for feature in rest])
+        rates = static_rates(problem, chosen)[rest] if problem.priced else np.ones(len(rest))
+        best = int(np.argmax(gain_per_price(now - losses, rates))) if problem.priced else int(np.argmin(losses))
+        now = losses[best]
+        chosen.append(rest[best])
+    scores = np.full(features, -float(features))
+    scores[chosen] = -np.arange(len(chosen), dtype=np.float64)
+    return Ranking(scores)
+
+
+def _with_trees(candidate: Candidate, splits: Sequence[Problem], problem: Problem, *, always: bool) -> Candidate:
+    """The candidate with boosted trees that learn from what it asks, if they lower the loss on held-out rows."""
+    begun = time.perf_counter()
+    column_feature = problem.schema.column_feature
+    pairs = []
+    for policy, predictor, split in zip(candidate.policies, candidate.predictors, splits, strict=True):
+        rows = some_rows(len(split.y_train), TREE_ROWS)
+        train = split.train[rows]
+        order = asked(policy, predictor, train, split).order
+        held, y = split.validation_sample
+        trajectory = validation_rollout(policy, predictor, split)
+        pairs.append((Asked(train, split.y_train[rows], order), Asked(held, y, trajectory.order), trajectory))
+    grown = fit_forests([(train, held) for train, held, _ in pairs], problem, _tree_columns(problem))
+    if grown is None:
+        return candidate
+    forests, each = grown
+    losses = np.zeros(len(WEIGHTS))
+    for own, predictor, (_, held, trajectory) in zip(each, candidate.predictors, pairs, strict=True):
+        alone = BlendedPredictor([predictor], own, weight=1.0, column_feature=column_feature)
+        for step in range(1, trajectory.predictions.shape[1]):
+            net = trajectory.predictions[:, step]
+            trees = alone.predict(State.of(held.cases, column_feature, trajectory.selected(step)))
+            losses += [problem.losses((1.0 - w) * net + w * trees, held.y).sum() for w in WEIGHTS]
+    weight = 1.0 if always else float(WEIGHTS[np.argmin(losses)])
+    seconds = candidate.seconds + time.perf_counter() - begun
+    if weight == 0.0:
+        return replace(candidate, seconds=seconds)
+
+    def blended(predictors: Sequence[NetPredictor], trees: Forests) -> BlendedPredictor:
+        return BlendedPredictor(predictors, trees, weight=weight, column_feature=column_feature)
+
+    return replace(
+        candidate,
+        predictor=blended(candidate.predictors, forests),
+        held=[blended([net], own) for net, own in zip(candidate.predictors, each, strict=True)],
+        weight=weight,
+        seconds=seconds,
+    )
+
+
+def _tree_columns(problem: Problem) -> np.ndarray:
+    """The encoded columns without those that trees cannot tell apart from another one of the same feature."""
+    features = problem.schema.features
+    return np.concatenate(
+        [f.start + np.array(telling_columns(problem.train.x[:, f.start : f.stop])) for f in features]
+    )
+
+
+def _kept(candidates: dict[str, Candidate], prefer: str) -> str:
+    """The name of the best one; of those within one standard error of it, the first of the kind that is preferred."""
+    best = min(candidates, key=lambda name: candidates[name].loss)
+    if (candidates[best].kind == "dynamic") == (prefer == "dynamic"):
+        return best
+    for name, candidate in candidates.items():
+        if (candidate.kind == "dynamic") == (prefer == "dynamic"):
+            worse, error = _difference(candidate, candidates[best])
+            if worse <= error:
+                return name
+    return best
+
+
+def _difference(one: Candidate, other: Candidate) -> tuple[float, float]:
+    """The mean difference of the losses, row by row, and its standard error."""
+    assert one.rows is not None
+    assert other.rows is not None
+    difference = one.rows - other.rows
+    return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(len(difference)))
+
+
+def _explanation(best: str, candidates: dict[str, Candidate]) -> str:
+    """Says what was kept, and compares its loss on held-out rows with those of the others."""
+    chosen = candidates[best]
+    fixed = "a fixed order: everyone is asked the same questions, unless values are missing"
+    kept = f"{best}: questions chosen case by case" if chosen.kind == "dynamic" else fixed
+    share = f", with {chosen.weight:.0%} boosted trees in the prediction" if chosen.weight else ""
+    text = f"kept {kept}{share}; loss on held-out rows {chosen.loss:.4f}"
+    for name, other in candidates.items():
+        if name != best:
+            difference, error = _difference(other, chosen)
+            text += f"; {name} {other.loss:.4f} (difference {difference:+.4f} ± {error:.4f})"
+    return text
+
+
+def _kept_in(checkpoint: Checkpoint | None, stage: str, attempt: Callable[[], Fitted]) -> Fitted:
+    """What a fit came to; with a checkpoint it is fitted once, whatever happens to the process."""
+    if checkpoint is None:
+        return attempt()
+
+    def packed() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
+        fitted = attempt()
         parts: dict[str, Any] = {part: getattr(fitted, part) for part in PARTS}
         tensors = {
             f"{part}.{key}": torch.from_numpy(array.copy())
@@ -144,19 +430,10 @@ def _attempt(
             for key, array in model.arrays().items()
         }
         described = {part: {"name": type(model).__name__, "config": model.config()} for part, model in parts.items()}
-        last = {
-            "loss": loss,
-            "summary": fitted.summary,
-            "max_features": fitted.max_features,
-            "seconds": round(time.perf_counter() - begun, 3),
-        }
-        return tensors, [*({"method": name, **row} for row in fitted.history), described | last]
+        last = {"summary": fitted.summary, "max_features": fitted.max_features}
+        return tensors, [*fitted.history, described | last]
 
-    return fit
-
-
-def _opened(tensors: dict[str, torch.Tensor], rows: list[dict[str, Any]]) -> tuple[Fitted, dict[str, Any]]:
-    """The fitted method that `_attempt` put into tensors and rows, with its validation loss and its time."""
+    tensors, rows = finished(checkpoint, stage, packed)
     *history, last = rows
 
     def built(part: str) -> Any:
@@ -164,7 +441,7 @@ def _opened(tensors: dict[str, torch.Tensor], rows: list[dict[str, Any]]) -> tup
         return getattr(models, last[part]["name"]).build(last[part]["config"], arrays)
 
     policy, predictor = (built(part) for part in PARTS)
-    return Fitted(policy, predictor, history, last["summary"], last["max_features"]), last
+    return Fitted(policy, predictor, history, last["summary"], last["max_features"])
 
 
 def _all_failed(failed: dict[str, TrainingError]) -> TrainingError:
@@ -172,22 +449,3 @@ def _all_failed(failed: dict[str, TrainingError]) -> TrainingError:
     first = next(iter(failed.values()))
     message = f"all of {', '.join(failed)} failed; the first: {first}"
     return TrainingError(first.code, message, **{**first.fields, "method": "auto", "methods": list(failed)})
-
-
-def _explanation(best: str, losses: dict[str, float], methods: dict[str, Method]) -> str:
-    """Says what was kept, and compares its validation loss with the best of the other kind."""
-    static = methods[best].kind != "dynamic"
-    others = {name: loss for name, loss in losses.items() if (methods[name].kind != "dynamic") != static}
-    kept = (
-        "a fixed order: everyone is asked the same questions, unless values are missing"
-        if static
-        else f"{best}: questions chosen case by case"
-    )
-    if not others:
-        beside = {name: loss for name, loss in losses.items() if name != best}
-        compared = "".join(f"; {name} was no better ({loss:.4f})" for name, loss in beside.items())
-        return f"kept {kept}; validation loss {losses[best]:.4f}{compared}"
-    other = min(others.values())
-    alternative = "choosing case by case" if static else "a fixed order"
-    compared = f"validation loss {other:.4f} against {losses[best]:.4f}, lower is better"
-    return f"kept {kept}; {alternative} was no better ({compared})"

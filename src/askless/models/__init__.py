@@ -4,6 +4,7 @@ A model file names these classes, and `askless.model_file` looks them up by `get
 needs `config()` (JSON), `arrays()` (tensors by name) and a class method `build(config, arrays)`.
 """
 
+from askless.models.ensemble import BlendedPredictor, Forests, MeanPolicy
 from askless.models.generative import GenerativePolicy, Heads, PartialVae
 from askless.models.imagined import AnswerBook, MarginalPolicy
 from askless.models.network import NetPolicy, NetPredictor, Network, Networked, NetworkFactory, NetworkLike
@@ -11,9 +12,12 @@ from askless.models.policies import NetValue, OraclePolicy, RandomOrder, Ranking
 
 __all__ = [
     "AnswerBook",
+    "BlendedPredictor",
+    "Forests",
     "GenerativePolicy",
     "Heads",
     "MarginalPolicy",
+    "MeanPolicy",
     "NetPolicy",
     "NetPredictor",
     "NetValue",

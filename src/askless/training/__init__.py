@@ -29,7 +29,9 @@ from askless.training.predictor import (
 from askless.training.problem import (
     Problem,
     Rows,
+    asked,
     gain_per_price,
+    row_losses,
     some_prices,
     some_rows,
     static_rates,
@@ -47,9 +49,11 @@ from askless.training.subsets import (
     prefix_sets,
     uniform_sets,
 )
+from askless.training.trees import Asked, fit_forests
 
 __all__ = [
     "SELDOM",
+    "Asked",
     "ChainLearner",
     "Chains",
     "Checkpoint",
@@ -63,6 +67,7 @@ __all__ = [
     "Sampler",
     "States",
     "SubsetLearner",
+    "asked",
     "bernoulli_sets",
     "calibrated",
     "diverged",
@@ -70,6 +75,7 @@ __all__ = [
     "exported_predictor",
     "finished",
     "first_question",
+    "fit_forests",
     "fit_threads",
     "full_sets",
     "gain_per_price",
@@ -83,6 +89,7 @@ __all__ = [
     "pretraining",
     "price_rates",
     "progress_bar",
+    "row_losses",
     "seeded",
     "some_prices",
     "some_rows",

@@ -36,8 +36,10 @@ from askless.training.augment import VIEWS, Views
 __all__ = [
     "Problem",
     "Rows",
+    "asked",
     "gain_per_price",
     "rates",
+    "row_losses",
     "some_prices",
     "some_rows",
     "static_rates",
@@ -71,6 +73,7 @@ class Problem:
     missing: Missing = "skip"
     costs: CostModel = field(default_factory=Uniform)
     precedence: Precedence | None = None  # validation asks as in use
+    own_validation: bool = False  # the user chose the validation rows: nothing is trained on them
     device: str = "cpu"  # where convolutional networks are trained; "auto" takes a GPU if there is one
     n_threads: int | None = 1  # of torch; None for as many as it has by default
 
@@ -121,6 +124,13 @@ class Problem:
             return 0.0, 1.0
         y = self.y_train.astype(np.float64)
         return float(y.mean()), float(y.std()) or 1.0
+
+    def losses(self, predictions: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """(n,) losses of predictions (n, outputs): in nats, or squared in standard deviations of the target."""
+        if self.task == "regression":
+            return ((predictions[:, 0] - y) / self.target_scale[1]) ** 2
+        chance = predictions[np.arange(len(y)), y].astype(np.float64)
+        return -np.log(np.maximum(chance, np.finfo(np.float32).tiny))
 
     @cached_property
     def prior_outputs(self) -> Tensor:
@@ -235,6 +245,11 @@ MONEY = (0.125, 0.25, 0.5, 1.0)  # budgets, as shares of what the questions cost
 def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem, *rules: StoppingRule) -> Trajectory:
     """The validation rows, or a sample of many, asked up to the budget."""
     cases, _ = problem.validation_sample
+    return asked(policy, predictor, cases, problem, *rules)
+
+
+def asked(policy: Policy, predictor: Predictor, cases: Cases, problem: Problem, *rules: StoppingRule) -> Trajectory:
+    """The cases, asked up to the budget under the conditions of the problem."""
     stopping = (*rules, MaxFeatures(problem.max_features))
     size = cases_at_once(problem.schema)
     runs = (cases[start : start + size] for start in range(0, len(cases), size))
@@ -256,21 +271,23 @@ def validation_rollout(policy: Policy, predictor: Predictor, problem: Problem, *
 
 
 def validation_loss(policy: Policy, predictor: Predictor, problem: Problem) -> float:
-    """The mean loss on the validation rows: in nats, or squared in standard deviations.
+    """The mean loss on the validation rows: in nats, or squared in standard deviations; see `row_losses`."""
+    return float(row_losses(policy, predictor, problem).mean())
 
-    It is the mean over the budgets: after each answer, or, where questions have prices, with little and more money.
+
+def row_losses(policy: Policy, predictor: Predictor, problem: Problem) -> np.ndarray:
+    """(n, budgets) the loss of each validation row.
+
+    The budgets are numbers of answers from 1 on, or, where questions have prices, little and more money.
     """
-    _, y = problem.validation_sample
-    if problem.priced:
+    if not problem.priced:
+        predictions = validation_rollout(policy, predictor, problem).predictions
+        answered = predictions.shape[1] > 1  # else all rows lack all values, and the first prediction stays
+        predictions = predictions[:, 1:] if answered else predictions
+    else:
         total = problem.mean_price * problem.max_features
         ends = [validation_rollout(policy, predictor, problem, MaxCost(share * total)) for share in MONEY]
-        predictions = np.stack([end.predictions[:, -1] for end in ends], axis=1)  # (n, budgets, outputs)
-    else:
-        predictions = validation_rollout(policy, predictor, problem).predictions
-        if predictions.shape[1] > 1:  # else all validation rows lack all values, and the first prediction stays
-            predictions = predictions[:, 1:]
-    if problem.task == "regression":
-        _, scale = problem.target_scale
-        return float(np.mean(((predictions[:, :, 0] - y[:, None]) / scale) ** 2))
-    chance = np.take_along_axis(predictions, y[:, None, None], axis=2)
-    return float(-np.mean(np.log(np.maximum(chance, np.finfo(np.float32).tiny), dtype=np.float64)))
+        predictions = np.stack([end.predictions[:, -1] for end in ends], axis=1)
+    _, y = problem.validation_sample
+    budgets = np.moveaxis(predictions, 1, 0)
+    return np.stack([problem.losses(at, y) for at in budgets], axis=1)
