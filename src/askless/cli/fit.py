@@ -47,7 +47,8 @@ JSON files:
   --features    {"age": {"text": "How old is the patient?", "unit": "a", "loinc": "30525-0", "low": 0, "high": 120}}
 
 methods:
-  default:   auto, which fits greedy, value and forward_selection and keeps the best on held-out rows
+  default:   auto: networks and boosted trees, asked case by case or in a fixed order,
+             whichever is better on held-out rows
   dynamic:   greedy, value, cmi_marginal, cmi_pvae, opportunistic
   static:    forward_selection, mutual_information, permutation, sage, deeplift, integrated_gradients,
              concrete_autoencoder, stochastic_gates, lassonet
