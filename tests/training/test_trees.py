@@ -39,7 +39,8 @@ def test_numpy_predicts_as_scikit_learn_does(task, n_classes):
     columns = np.arange(problem.schema.n_columns)
     train, new = all_asked(problem, slice(0, 400), 0), all_asked(problem, slice(400, 600), 1)
     for known in (1, 3):
-        model = _Model.fit(train, known, problem, columns)
+        model = _Model.of(train, known, problem, columns)
+        model.grow(30)
         nodes = _Nodes(problem.n_outputs)
         nodes.add([model], 20)
         rows, x = new.at(known, problem.schema.column_feature)
@@ -55,7 +56,9 @@ def test_numpy_predicts_as_scikit_learn_does(task, n_classes):
 def test_the_mean_of_several_models_is_that_of_their_logits():
     problem = planted("classification")
     columns = np.arange(problem.schema.n_columns)
-    models = [_Model.fit(all_asked(problem, slice(a, a + 300), a), 2, problem, columns) for a in (0, 300)]
+    models = [_Model.of(all_asked(problem, slice(a, a + 300), a), 2, problem, columns) for a in (0, 300)]
+    for model in models:
+        model.grow(10)
     tables = [_Nodes(problem.n_outputs) for _ in range(3)]
     for table, members in zip(tables, (models, models[:1], models[1:]), strict=True):
         table.add(members, 10)

@@ -19,7 +19,9 @@ from askless.training.problem import Problem, some_rows
 
 FEWEST_ROWS = 40  # that a model learns from
 MOST_ROWS = 1 << 15
-ITERATIONS, LEARNING_RATE, BINS = 80, 0.1, 128
+ITERATIONS, MOST_ITERATIONS = 40, 160  # grown at once, and in all
+ENOUGH = 0.8  # share of the iterations: if the best number is below it, more would not help
+LEARNING_RATE, BINS = 0.1, 128
 ABSENT = 3.0  # a class without rows is so much less likely than the rarest, in logits
 
 
@@ -55,12 +57,11 @@ def fit_forests(
     """
     mean, each = _Nodes(problem.n_outputs), [_Nodes(problem.n_outputs) for _ in splits]
     for known in range(1, problem.max_features + 1):
-        fitted = [_Model.fit(train, known, problem, columns) for train, _ in splits]
+        fitted = [_Model.of(train, known, problem, columns) for train, _ in splits]
         models = [model for model in fitted if model is not None]
         if len(models) < len(splits):
             break
-        held = (_staged_losses(model, held, known, problem) for model, (_, held) in zip(models, splits, strict=True))
-        iterations = int(np.argmin(sum(held))) + 1
+        iterations = _best_iterations(models, [held for _, held in splits], known, problem)
         mean.add(models, iterations)
         for nodes, model in zip(each, models, strict=True):
             nodes.add([model], iterations)
@@ -69,15 +70,17 @@ def fit_forests(
 
 @dataclass(frozen=True)
 class _Model:
-    """A fitted HistGradientBoosting model and what its columns and outputs are."""
+    """A HistGradientBoosting model, what it learns from, and what its outputs are."""
 
     trees: Any
+    x: np.ndarray  # (n, columns) NaN where it is not known
+    y: np.ndarray
     columns: np.ndarray  # (columns,) of the encoded table
     outputs: np.ndarray  # the output of each class that it knows
 
     @classmethod
-    def fit(cls, asked: Asked, known: int, problem: Problem, columns: np.ndarray) -> _Model | None:
-        """The model for so many known features; None where there are too few rows, or rows of one class only."""
+    def of(cls, asked: Asked, known: int, problem: Problem, columns: np.ndarray) -> _Model | None:
+        """A model for so many known features; None where there are too few rows, or rows of one class only."""
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
         column_feature = problem.schema.column_feature
@@ -90,15 +93,18 @@ class _Model:
         kind = HistGradientBoostingRegressor if problem.task == "regression" else HistGradientBoostingClassifier
         trees = kind(
             learning_rate=LEARNING_RATE,
-            max_iter=ITERATIONS,
             max_leaf_nodes=6 if len(y) < 3000 else 15 if len(y) < 20_000 else 31,
             max_bins=BINS,
             early_stopping=False,
             random_state=0,
+            warm_start=True,
         )
-        trees.fit(x[:, columns], y)
-        outputs = trees.classes_ if problem.task == "classification" else np.zeros(1, dtype=np.int64)
-        return cls(trees, columns, outputs)
+        outputs = np.unique(y) if problem.task == "classification" else np.zeros(1, dtype=np.int64)
+        return cls(trees, x[:, columns], y, columns, outputs)
+
+    def grow(self, iterations: int) -> None:
+        """Add trees until there are so many iterations."""
+        self.trees.set_params(max_iter=iterations).fit(self.x, self.y)
 
     def staged(self, x: np.ndarray, n_outputs: int) -> Iterator[np.ndarray]:
         """(n, outputs) predictions after each iteration."""
@@ -109,6 +115,18 @@ class _Model:
             every = np.zeros((len(x), n_outputs))
             every[:, self.outputs] = chances
             yield every
+
+
+def _best_iterations(models: Sequence[_Model], held: Sequence[Asked], known: int, problem: Problem) -> int:
+    """The number of iterations with the lowest loss on all held-out rows; grows the models while more trees help."""
+    for grown in range(ITERATIONS, MOST_ITERATIONS + 1, ITERATIONS):
+        for model in models:
+            model.grow(grown)
+        losses = [_staged_losses(model, rows, known, problem) for model, rows in zip(models, held, strict=True)]
+        best = int(np.argmin(np.sum(losses, axis=0))) + 1
+        if best < ENOUGH * grown:
+            break
+    return best
 
 
 def _staged_losses(model: _Model, held: Asked, known: int, problem: Problem) -> np.ndarray:
