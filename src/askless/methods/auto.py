@@ -255,7 +255,7 @@ def _cross_fitted(
         attempt = partial(method._fit, split, seed + i, next(parts), checkpoint)
         fits.append(_kept_in(checkpoint, stage, attempt))
     policies = [fit.policy for fit in fits]
-    predictors = [fit.predictor for fit in fits]
+    predictors = [fit.predictor for fit in fits if isinstance(fit.predictor, NetPredictor)]
     history = [{"method": name, "fold": i + 1, **row} for i, fit in enumerate(fits) for row in fit.history]
     return Candidate(
         kind=method.kind,
@@ -342,9 +342,9 @@ def _with_trees(candidate: Candidate, splits: Sequence[Problem], problem: Proble
         rows = some_rows(len(split.y_train), TREE_ROWS)
         train = split.train[rows]
         order = asked(policy, predictor, train, split).order
-        held, y = split.validation_sample
+        cases, y = split.validation_sample
         trajectory = validation_rollout(policy, predictor, split)
-        pairs.append((Asked(train, split.y_train[rows], order), Asked(held, y, trajectory.order), trajectory))
+        pairs.append((Asked(train, split.y_train[rows], order), Asked(cases, y, trajectory.order), trajectory))
     grown = fit_forests([(train, held) for train, held, _ in pairs], problem, _tree_columns(problem))
     if grown is None:
         return candidate

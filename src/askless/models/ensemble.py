@@ -53,7 +53,7 @@ class MeanPolicy(Networked, Policy):
         return cls([NetPolicy.build(part, _of(i, arrays), factory) for i, part in parts])
 
 
-def _numbered(members: Sequence[NetPolicy] | Sequence[NetPredictor]) -> dict[str, np.ndarray]:
+def _numbered(members: Sequence[NetPolicy | NetPredictor]) -> dict[str, np.ndarray]:
     return {f"{i}.{name}": array for i, member in enumerate(members) for name, array in member.arrays().items()}
 
 
