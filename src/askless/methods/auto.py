@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
@@ -54,6 +54,7 @@ ORDER_ROWS = 2048  # that a fixed order is chosen with
 TREE_ROWS = 1 << 15  # that trees learn from
 FEWEST_STEPS, MOST_STEPS = 500, 2000  # of training a greedy policy
 PRETRAINING = 0.4  # steps, as a share of those
+ORDER_WORK, TREES_WORK = 3.0, 3.0  # expected times of a fixed order, and of a split's trees; a greedy fit takes 10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -130,21 +131,22 @@ class Auto(NetMethod):
         names = list(dict.fromkeys(self.methods))
         shared = FIXED in names and len(names) > 1
         fitted_names = [name for name in names if name != FIXED or not shared]
-        stages = [(name, self._configured(name).work(problem)) for name in fitted_names for _ in splits]
-        parts = iter(progress.parts([work for _, work in stages], [name for name, _ in stages]))
+        parts = self._progress(progress, problem, fitted_names, names, len(splits))
         candidates: dict[str, Candidate] = {}
         failed: dict[str, TrainingError] = {}
         for name in fitted_names:
             method = self._shortened(self._configured(name), splits[0])
             try:
-                candidates[name] = _cross_fitted(name, method, splits, seed, parts, checkpoint)
+                candidates[name] = _cross_fitted(name, method, splits, seed, parts[name], checkpoint)
             except TrainingError as error:
                 failed[name] = error
         if shared and candidates:
             candidates[FIXED] = _fixed_order(next(iter(candidates.values())), splits, problem)
+            parts[FIXED][0].epoch(1.0, "forward selection", {})
         for name, candidate in list(candidates.items()):
             if self.predictor != "network" and problem.schema.grid is None:
                 candidate = _with_trees(candidate, splits, problem, always=self.predictor == "trees")
+                parts[name][-1].epoch(1.0, "boosted trees", {})
             candidates[name] = candidate.measured(splits)
             if not isfinite(candidates[name].loss):
                 del candidates[name]
@@ -168,6 +170,18 @@ class Auto(NetMethod):
             "explanation": _explanation(best, candidates),
         }
         return Fitted(chosen.policy, chosen.predictor, chosen.history, summary, chosen.max_features)
+
+    def _progress(
+        self, progress: Progress, problem: Problem, fitted: Sequence[str], names: Sequence[str], splits: int
+    ) -> dict[str, list[Progress]]:
+        """The parts of the work by candidate: its fits, one for each split, and its trees."""
+        stages = [(name, self._configured(name).work(problem)) for name in fitted for _ in range(splits)]
+        stages += [(name, ORDER_WORK) for name in names if name not in fitted]
+        stages += [(name, TREES_WORK * splits) for name in names]
+        parts = progress.parts([work for _, work in stages], [name for name, _ in stages])
+        return {
+            name: [part for part, (whose, _) in zip(parts, stages, strict=True) if whose == name] for name in names
+        }
 
     def _splits(self, problem: Problem, seed: int) -> list[Problem]:
         """The problem with other validation rows each time; all rows are held out once."""
@@ -244,7 +258,7 @@ def _cross_fitted(
     method: Method,
     splits: Sequence[Problem],
     seed: int,
-    parts: Iterator[Progress],
+    parts: Sequence[Progress],
     checkpoint: Checkpoint | None,
 ) -> Candidate:
     """A candidate whose models are those of a method, fitted to each split."""
@@ -252,7 +266,7 @@ def _cross_fitted(
     fits = []
     for i, split in enumerate(splits):
         stage = name if len(splits) == 1 else f"{name} {i + 1}"
-        attempt = partial(method._fit, split, seed + i, next(parts), checkpoint)
+        attempt = partial(method._fit, split, seed + i, parts[i], checkpoint)
         fits.append(_kept_in(checkpoint, stage, attempt))
     policies = [fit.policy for fit in fits]
     predictors = [fit.predictor for fit in fits if isinstance(fit.predictor, NetPredictor)]

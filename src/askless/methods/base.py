@@ -160,10 +160,13 @@ def _last_line(fitted: Fitted, problem: Problem) -> str:
     trajectory = validation_rollout(fitted.policy, fitted.predictor, problem)
     _, y = problem.validation_sample
     metric = metrics.usual_metric(problem.task)
+    summary = fitted.summary
     try:
         score = f"{metric.__name__} {metric(y, trajectory.predictions[:, -1]):.4f} on validation rows"
     except ValueError:  # AUROC of one class
         score = "no score on validation rows"
+    if summary.get("folds", 1) > 1:  # all rows were trained on
+        score = f"loss {summary['losses'][summary['method']]:.4f} on held-out rows"
     asked = trajectory.order[:, 0] if trajectory.order.shape[1] else np.array([], dtype=np.int64)
     asked = asked[asked >= 0]
     first = f", asks {problem.schema.names[np.bincount(asked).argmax()]!r} first" if len(asked) else ""

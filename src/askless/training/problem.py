@@ -138,6 +138,7 @@ class Problem:
         if self.task == "regression":
             return torch.zeros(1)
         counts = np.bincount(self.y_train, minlength=self.n_classes)
+        counts = np.maximum(counts, 0.5)  # a fold may lack a class
         return torch.from_numpy(np.log(counts / counts.sum())).float()
 
     @cached_property
