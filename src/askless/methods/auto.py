@@ -34,7 +34,6 @@ from askless.training import (
     Progress,
     asked,
     diverged,
-    epoch_batches,
     finished,
     fit_forests,
     gain_per_price,
@@ -43,6 +42,7 @@ from askless.training import (
     static_rates,
     validation_rollout,
 )
+from askless.training.chains import batches_in_epoch
 
 __all__ = ["Auto"]
 
@@ -217,7 +217,7 @@ class Auto(NetMethod):
             return method
         n = len(problem.y_train)
         steps = min(max(n / 10, FEWEST_STEPS), MOST_STEPS)
-        chain = epoch_batches(problem, GreedyRecipe.of(method.recipe).states_per_row, self.batch_size)
+        chain = batches_in_epoch(n, GreedyRecipe.of(method.recipe).states_per_row, self.batch_size)
         epochs = {"epochs": max(1, round(steps / chain))}
         if given["pretrain_epochs"] is None:
             epochs["pretrain_epochs"] = max(1, round(PRETRAINING * steps / -(-n // self.batch_size)))

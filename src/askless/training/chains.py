@@ -21,7 +21,7 @@ from askless.training.loop import enough_epochs
 from askless.training.problem import Problem, Rows, rates
 from askless.training.subsets import ROWS_PER_EPOCH, affordable, uniform_sets
 
-__all__ = ["Chains", "States", "price_rates", "row_sums", "states_of", "with_little_money"]
+__all__ = ["Chains", "States", "batches_in_epoch", "price_rates", "row_sums", "states_of", "with_little_money"]
 
 MOST_VISITS = 1 << 17  # of states in an epoch
 TO_THE_END = {"early": 0.0, "mixed": 0.5, "even": 1.0}  # by `depths`, the share of chains that ask the last question
@@ -107,6 +107,11 @@ def with_little_money(states: States, problem: Problem) -> States:
     return replace(states, askable=can if states.askable is None else can * states.askable)
 
 
+def batches_in_epoch(n_rows: int, states_per_row: int, batch_size: int) -> int:
+    """How many minibatches of states an epoch has; it visits at most 2^17 states."""
+    return -(-min(n_rows * states_per_row, MOST_VISITS) // batch_size)
+
+
 class Chains:
     """The states of the training rows.
 
@@ -138,7 +143,7 @@ class Chains:
         self._last = able.clamp(max=problem.max_features)  # (rows,) how many questions are the most
         self._useful = able.nonzero().squeeze(1)  # a row without any value teaches nothing
         self._starts = self._drawn(self._some_rows(STARTS))  # (STARTS, features)
-        self.n_batches = -(-min(len(self.rows) * states_per_row, MOST_VISITS) // batch_size)  # in an epoch
+        self.n_batches = batches_in_epoch(len(self.rows), states_per_row, batch_size)
         self.epochs = enough_epochs(self.n_batches, EPOCHS, STEPS) if epochs is None else epochs
         # expected time of an epoch, compared with one of pretraining
         self.work = WORK * self.n_batches / -(-min(len(self.rows), ROWS_PER_EPOCH) // batch_size)
