@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.datasets.base import Generated, Info
+from askless.datasets.base import Generated, Info, Table
 from askless.datasets.sets.triage.columns import (
     AFTER_PRESSURE,
     AGE_BANDS,
@@ -34,8 +34,6 @@ from askless.hints import did_you_mean, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from askless.datasets.base import Table
 
 GROUPS = {"blood pressure": ("systolic", "diastolic"), "blood panel": ("white cells", "haemoglobin", "creatinine")}
 COSTS = {  # minutes until the answer is there
