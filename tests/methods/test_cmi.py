@@ -13,7 +13,7 @@ ROWS = 4000
 SENSOR, TWIN = 0, 1
 METHODS = {
     "cmi_marginal": CmiMarginal(epochs=60),
-    "cmi_pvae": CmiPvae(hidden=(64, 64), epochs=40, vae_epochs=40),
+    "cmi_pvae": CmiPvae(epochs=60, vae_epochs=60),
 }
 
 
