@@ -81,13 +81,13 @@ def fitted(method, columns, n_threads=1):
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_any_number_of_threads_trains_to_the_same_bits(method, threads_of_epochs):
-    large = replace(method, hidden=(512, 512), batch_size=512)
+    large = replace(method, hidden=(256, 256), batch_size=512)
     trajectories = []
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
         for n_threads, used in ((1, 1), (2, 2), (None, 2)):
-            trajectories.append(fitted(large, columns=400, n_threads=n_threads))
+            trajectories.append(fitted(large, columns=200, n_threads=n_threads))
             assert threads_of_epochs == {(used, 1)}
             assert torch.get_num_threads() == 2
             threads_of_epochs.clear()
