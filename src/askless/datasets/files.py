@@ -110,7 +110,7 @@ def checked_csv(path: Path, sha256: str) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(gzip.decompress(read_checked(path, sha256))))
 
 
-def csv(path: Path) -> pd.DataFrame:
+def read_csv(path: Path) -> pd.DataFrame:
     """The table in a CSV file, gzipped or not."""
     import pandas as pd
 
