@@ -1,5 +1,7 @@
 """A learned policy with prices against the exact cost-greedy policy, for several amounts of money."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,7 +65,8 @@ def compared(name, method):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("method", list(QUICK))
 def test_for_any_money_within_two_percent_of_exact_cost_greedy(name, method):
-    for learned, with_predictor, greedy, best in compared(name, QUICK[method]):
+    quick = QUICK[method] if name == "noisy_tests" else replace(QUICK[method], epochs=20)  # enough for the others
+    for learned, with_predictor, greedy, best in compared(name, quick):
         assert learned <= 1.02 * greedy
         assert with_predictor <= 1.02 * greedy + 0.005  # the predictor's own error
         assert best <= learned + 1e-9

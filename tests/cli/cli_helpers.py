@@ -16,6 +16,7 @@ from askless.exceptions import AsklessError
 from tests.coded import raises
 
 QUICK = ["--set", "epochs=2", "pretrain_epochs=2", "hidden=[8]"]  # of `askless fit`
+QUICKEST = ["--method", "fixed_order", "--set", "epochs=1", "hidden=[4]"]  # for tests of what is said before a fit
 GROUPS = {"pressure": ["high", "low"]}
 COSTS = {"age": 2.0, "pressure": 5.0}
 

@@ -19,7 +19,7 @@ from askless.cli.settings import configured_method
 from askless.cli.tables import ParquetFile
 from askless.cli.target import choose_task
 from askless.metrics import accuracy, auroc
-from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, messy_frame, refused
+from tests.cli.cli_helpers import COSTS, GROUPS, QUICK, QUICKEST, messy_frame, refused
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_columns_that_are_copies_are_a_note(run, tmp_path):
     found = remarks(frame[["a"]].assign(b=frame["a"].fillna(0.0)), frame["y"])
     assert "duplicate_column" not in coded(found)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    words = ["fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", "--method", "fixed_order"]
+    words = ["fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", *QUICKEST]
     notes = run(*words).notes["duplicate_column"]
     assert "b is a copy of a; to ask only one of them, add --drop b" in notes
     assert any("a word is a copy of word" in note and "--drop 'a word'" in note for note in notes)
@@ -260,7 +260,7 @@ def test_suspicious_columns_are_notes(run, tmp_path):
     assert found["missing_code"].startswith("crp is -999 in 30 rows")
     assert found["missing_code"].endswith("--na -999")
     frame.assign(outcome=y.str.strip()).to_csv(tmp_path / "t.csv", index=False)
-    words = ["--target", "outcome", "-o", tmp_path / "m.askless", "--method", "fixed_order"]
+    words = ["--target", "outcome", "-o", tmp_path / "m.askless", *QUICKEST]
     done = run("fit", tmp_path / "t.csv", *words)
     assert all(message in done.notes[code] for code, message in found.items())
     assert "'Home', 'home'" in done.err
@@ -282,7 +282,7 @@ def test_a_line_of_totals_is_a_note(run, tmp_path):
     ]
     lines[4] = lines[4].rpartition(";")[0] + ";"
     text = "\n".join(["a;b;sex;y", *lines]).replace(".", ",")
-    words = ["--target", "y", "-o", tmp_path / "m.askless", "--force", "--method", "fixed_order"]
+    words = ["--target", "y", "-o", tmp_path / "m.askless", "--force", *QUICKEST]
     words += ["--drop-missing-target"]
     for last in (";;;1432,5", ";;Summe;1432,5"):
         (tmp_path / "t.csv").write_text(f"{text}\n{last}\n")
@@ -310,7 +310,7 @@ def test_codes_with_leading_zeros_are_a_note(run, tmp_path):
     frame = pd.DataFrame({"zip": codes, "age": range(60), "y": ["a", "b"] * 30})
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = ["fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.askless", "--force"]
-    words += ["--method", "fixed_order"]
+    words += QUICKEST
     (note,) = run(*words).notes["leading_zeros"]
     assert note.startswith("zip has leading zeros, as in 00001")
     assert note.endswith("--category zip")

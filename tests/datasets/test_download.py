@@ -299,14 +299,13 @@ def test_a_miniboone_of_another_size(openml, home):
 
 @pytest.mark.parametrize("scale", [1, 255])  # bytes, or shares of 255
 def test_cifar10(openml, home, monkeypatch, scale):
-    module = sets_module("cifar10")
+    module = sets_module("images")
     rng = np.random.default_rng(0)
     images = rng.integers(0, 256, (60, 32, 32, 3)).astype(np.uint8)
     labels = np.r_[np.tile(np.arange(10), 5), np.arange(10)]
-    settings = {"ROWS": 60, "TRAINING": 50, "MEANS": images[:50].mean(axis=(0, 1, 2)) / 255}
+    settings = {"CIFAR_ROWS": 60, "CIFAR_TRAINING": 50, "CIFAR_MEANS": images[:50].mean(axis=(0, 1, 2)) / 255}
     for name, value in settings.items():
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(module, "INFO", module.INFO)
     flat = images.transpose(0, 3, 1, 2).reshape(60, -1)  # the red values of all pixels first
     openml[40927] = pd.DataFrame(flat / scale if scale > 1 else flat), pd.Series(pd.Categorical(labels.astype(str)))
     data = load_dataset("cifar10", patch_size=4)
@@ -318,6 +317,6 @@ def test_cifar10(openml, home, monkeypatch, scale):
     ]
     openml.clear()
     np.testing.assert_array_equal(load_dataset("cifar10").images, images)
-    monkeypatch.setattr(module, "TRAINING", 40)  # not five of each class
-    with raises(DatasetDamaged, "damaged_file", path=str(home / module.FILE)):
+    monkeypatch.setattr(module, "CIFAR_TRAINING", 40)  # not five of each class
+    with raises(DatasetDamaged, "damaged_file", path=str(home / module.CIFAR_FILE)):
         load_dataset("cifar10")

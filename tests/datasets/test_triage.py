@@ -5,13 +5,18 @@ import pandas as pd
 import pytest
 
 from askless.datasets import describe
-from askless.datasets.sets.triage import COLUMNS, GROUPS, MISSING, answers, blocks, pick, state_posterior
-from askless.datasets.sets.triage.answers import ECG, TEMPERATURE, TROPONIN
+from askless.datasets.sets.triage import COLUMNS, GROUPS, MISSING, blocks, pick, state_posterior
 from askless.datasets.sets.triage.columns import (
     AGE_SHARES,
+    ARRIVAL,
     CLASSES,
+    COMPLAINT,
     CONDITIONS,
+    CONSCIOUSNESS,
+    ECG,
     STATES,
+    TEMPERATURE,
+    TROPONIN,
     UNSTABLE_ODDS_BY_AGE,
     Number,
     destination,
@@ -90,7 +95,7 @@ def test_values_are_plausible(big):
 
 
 def test_columns_have_the_frequencies_of_the_model(big):
-    for column in (answers.COMPLAINT, answers.ARRIVAL, answers.CONSCIOUSNESS, ECG):
+    for column in (COMPLAINT, ARRIVAL, CONSCIOUSNESS, ECG):
         expected = prior() @ column.table()
         found = big.frame[column.name].value_counts(normalize=True).reindex(column.choices)
         np.testing.assert_allclose(found, expected, atol=0.012)
@@ -134,10 +139,10 @@ def information(state: np.ndarray) -> dict[str, float]:
 @pytest.fixture(scope="module")
 def after_complaint():
     """(how probable each complaint is, what every other question is then worth)."""
-    choices = answers.COMPLAINT.choices
+    choices = COMPLAINT.choices
     beliefs = state_posterior({"complaint": np.arange(len(choices))}, len(choices))
     worth = pd.DataFrame([information(belief) for belief in beliefs], index=list(choices))
-    return prior() @ answers.COMPLAINT.table(), worth.drop(columns="complaint")
+    return prior() @ COMPLAINT.table(), worth.drop(columns="complaint")
 
 
 def test_the_complaint_is_the_best_first_question():

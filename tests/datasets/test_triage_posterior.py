@@ -5,14 +5,16 @@ import pandas as pd
 import pytest
 
 from askless.datasets import describe, triage_posterior
-from askless.datasets.sets.triage import COLUMNS, answers, blocks, state_posterior
-from askless.datasets.sets.triage.answers import ECG, SYSTOLIC
+from askless.datasets.sets.triage import COLUMNS, blocks, state_posterior
 from askless.datasets.sets.triage.columns import (
     AGE_BANDS,
     AGE_SHARES,
     CLASSES,
+    COMPLAINT,
     CONDITIONS,
     DISCHARGE_ODDS_BY_AGE,
+    ECG,
+    SYSTOLIC,
     UNSTABLE_ODDS_BY_AGE,
     destination,
     prior,
@@ -35,7 +37,7 @@ def by_enumeration(complaint, ecg, systolic):
             odds = condition.unstable / (1 - condition.unstable) * UNSTABLE_ODDS_BY_AGE[band]
             for unstable in (False, True):
                 p = AGE_SHARES[band] * share * (odds if unstable else 1.0) / (1 + odds)
-                for column, value in ((answers.COMPLAINT, complaint), (ECG, ecg)):
+                for column, value in ((COMPLAINT, complaint), (ECG, ecg)):
                     weights = column.given.get(name, column.usual)[unstable]
                     p *= 1.0 if value is None else weights[column.choices.index(value)] / sum(weights)
                 centre = SYSTOLIC.given.get(name, SYSTOLIC.usual)[unstable] + SYSTOLIC.by_age[band]

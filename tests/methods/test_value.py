@@ -139,7 +139,8 @@ def values_and_truth(name, **settings):
 
 def test_values_are_the_conditional_mutual_information():
     """In nats, in order, and good enough to choose by, over the states that the policy visits."""
-    found = [values_and_truth(name) for name in problems.__all__]
+    settings = {"hidden": (64, 64), "epochs": 15, "pretrain_epochs": 10}
+    found = [values_and_truth(name, **settings) for name in problems.__all__]
     for learned, exact, chance, good in found:
         assert chance @ np.abs(learned - exact) < 0.01
         assert (learned >= 0).all()
@@ -180,7 +181,8 @@ def _known_first(model, X):
 def test_values_of_a_regression_are_drops_of_the_variance():
     problem = gaussian_chain()
     data = load_dataset("exact_gaussian_chain", n=6000, random_state=1)
-    model = DynamicRegressor(method="value", groups=data.groups or None).fit(data.frame, data.target)
+    method = Value(hidden=(64, 64), epochs=20, pretrain_epochs=15)
+    model = DynamicRegressor(method=method, groups=data.groups or None).fit(data.frame, data.target)
     values, _ = problem.sample(2000, np.random.default_rng(2))
     t = model.rollout(values)
     scale = problem.covariance[-1, -1]

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ import torch
 from askless import DynamicClassifier
 from askless.checks import example_table
 from askless.exceptions import CheckpointError
-from askless.methods import FixedOrder
+from askless.methods import FixedOrder, Greedy
 from askless.training import Checkpoint, finished
 from askless.training.checkpoint import Snapshot
 from tests.coded import raises
@@ -151,14 +152,18 @@ def test_a_fit_does_not_touch_the_table_that_was_named_as_its_checkpoint(tmp_pat
     assert file.read_bytes() == before
 
 
+ROOT = Path(__file__).parents[2]
+IN_PHASES = Greedy(
+    epochs=4, pretrain_epochs=3, hidden=(16,), batch_size=64, shared=True, recipe={"predictor_epochs": 2}
+)
 KILLED = """
 import os, signal, sys
 from askless import DynamicClassifier
 from askless.checks import example_table
-from askless.methods import Greedy
 from askless.training import Checkpoint
+from tests.training.test_checkpoint import IN_PHASES
 
-model, part, last = sys.argv[1], sys.argv[2], int(sys.argv[3])
+part, last = sys.argv[1], int(sys.argv[2])
 save, saves = Checkpoint.save, []
 
 def save_some(self, snapshot):
@@ -168,21 +173,23 @@ def save_some(self, snapshot):
         os.kill(os.getpid(), signal.SIGKILL)
 
 Checkpoint.save = save_some
-method = Greedy(epochs=4, pretrain_epochs=3, hidden=(16,), batch_size=64, shared=True, recipe={"predictor_epochs": 2})
 X, y = example_table("classification")
-DynamicClassifier(3, method=method, random_state=0).fit(X, y, checkpoint=part).save(model)
+DynamicClassifier(3, method=IN_PHASES, random_state=0).fit(X, y, checkpoint=part)
 """
 
 
 def test_a_fit_that_is_killed_again_and_again_gives_the_same_bytes(tmp_path):
     """By SIGKILL, in three of its phases: they have 3, 4, 2 and 2 epochs."""
 
-    def run(name, part, last):
-        command = [sys.executable, "-c", KILLED, str(tmp_path / name), str(tmp_path / part), str(last)]
-        return subprocess.run(command, capture_output=True, timeout=100, check=False).returncode
+    def run(last):
+        command = [sys.executable, "-c", KILLED, str(tmp_path / "part"), str(last)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, timeout=100, check=False).returncode
 
-    assert run("whole", "part_1", 0) == 0
     for last in (2, 4, 3):
-        assert run("killed", "part_2", last) == -signal.SIGKILL
-    assert run("killed", "part_2", 0) == 0
+        assert run(last) == -signal.SIGKILL
+    assert (tmp_path / "part").exists()
+    X, y = example_table("classification")
+    for name, checkpoint in (("whole", "other"), ("killed", "part")):
+        model = DynamicClassifier(3, method=IN_PHASES, random_state=0)
+        model.fit(X, y, checkpoint=tmp_path / checkpoint).save(tmp_path / name)
     assert (tmp_path / "killed").read_bytes() == (tmp_path / "whole").read_bytes()

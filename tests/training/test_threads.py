@@ -14,6 +14,8 @@ from askless.methods import Greedy, Random, Value
 from askless.training import one_thread
 from tests.coded import raises
 
+METHODS = [Greedy(pretrain_epochs=1, epochs=2), Value(pretrain_epochs=1, epochs=2), Random(epochs=2)]
+
 
 def blas_threads():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
@@ -77,15 +79,15 @@ def fitted(method, columns, n_threads=1):
     return model.fit(x, (x[:, 0] > 0).astype(int)).rollout(x)
 
 
-@pytest.mark.parametrize("method", [Greedy(pretrain_epochs=1, epochs=2), Value(epochs=2), Random(epochs=2)])
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_any_number_of_threads_trains_to_the_same_bits(method, threads_of_epochs):
-    large = replace(method, hidden=(512, 512), batch_size=512)
+    large = replace(method, hidden=(256, 256), batch_size=512)
     trajectories = []
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
         for n_threads, used in ((1, 1), (2, 2), (None, 2)):
-            trajectories.append(fitted(large, columns=400, n_threads=n_threads))
+            trajectories.append(fitted(large, columns=200, n_threads=n_threads))
             assert threads_of_epochs == {(used, 1)}
             assert torch.get_num_threads() == 2
             threads_of_epochs.clear()
@@ -97,7 +99,7 @@ def test_any_number_of_threads_trains_to_the_same_bits(method, threads_of_epochs
         np.testing.assert_array_equal(one.predictions, other.predictions)
 
 
-@pytest.mark.parametrize("method", [Greedy(pretrain_epochs=1, epochs=2), Value(epochs=2), Random(epochs=2)])
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_one_thread_is_the_default(method, threads_of_epochs):
     before = torch.get_num_threads()
     try:

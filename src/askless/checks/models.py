@@ -19,7 +19,7 @@ from sklearn.base import clone
 from askless import models
 from askless.acquisition import MaxFeatures, Predictor, State, Task, Trajectory, TruthPolicy, rollout
 from askless.checks.examples import GROUPS, IMAGE, example_images, example_table
-from askless.checks.policies import PASSED, require, require_refusal, require_valid
+from askless.checks.policies import PASSED, asked_once, require, require_refusal, require_valid
 from askless.encoding.cells import is_missing
 from askless.estimators import DynamicClassifier, DynamicRegressor
 from askless.methods import Method
@@ -36,12 +36,9 @@ def questions_obey_the_budget(model: FittedModel, table: pd.DataFrame) -> None:
     """Nobody is asked more than the budget, twice, or for what is missing and to be skipped; each pays its prices."""
     t = model.rollout(table)
     most = int(t.n_asked.max(initial=0))
-    require(
-        most <= model.max_features, model, f"a case was asked {most} questions; the budget is {model.max_features}"
-    )
-    asked = t.selected(model.max_features)
-    twice = int(t.n_asked.sum() - asked.sum())
-    require(twice == 0, model, f"{twice} questions were asked twice")
+    budget = model.max_features
+    require(most <= budget, model, f"a case was asked {most} questions; the budget is {budget}")
+    asked = asked_once(t, model, budget)
     absent = asked & ~model.encoder.transform(table).present
     require(model.missing == "answer" or not absent.any(), model, f"{absent.sum()} questions had no answer to find")
     paid, due = t.cost[:, -1], asked @ model.schema.prices
@@ -209,11 +206,15 @@ def _swapped_cells(model: FittedModel, table: pd.DataFrame, asked: np.ndarray, s
     return other
 
 
-def _require_same_trajectory(model: FittedModel, a: Trajectory, b: Trajectory, what: str) -> None:
+def _require_same_path(subject: object, a: Trajectory, b: Trajectory, what: str) -> None:
     asked = int(np.sum(a.order != b.order)) if a.order.shape == b.order.shape else a.order.size
-    require(asked == 0, model, f"{what} asks {asked} of {a.order.size} questions differently")
+    require(asked == 0, subject, f"{what} asks {asked} of {a.order.size} questions differently")
     told = int(np.sum(a.predictions != b.predictions))
-    require(told == 0, model, f"{what} predicts {told} of {a.predictions.size} numbers differently")
+    require(told == 0, subject, f"{what} predicts {told} of {a.predictions.size} numbers differently")
+
+
+def _require_same_trajectory(model: FittedModel, a: Trajectory, b: Trajectory, what: str) -> None:
+    _require_same_path(model, a, b, what)
     require(bool((a.cost == b.cost).all()), model, f"{what} reports other costs")
     require(list(a.stop_reason) == list(b.stop_reason), model, f"{what} stops for other reasons")
 
@@ -295,10 +296,7 @@ def information_is_promised_as_it_is_given(trial: Trial) -> None:
 def the_same_seed_gives_the_same_model(trial: Trial) -> None:
     """Two fits with one seed ask and predict the same, bit for bit."""
     a, b = trial.first.rollout(trial.table), trial.second.rollout(trial.table)
-    asked = int(np.sum(a.order != b.order)) if a.order.shape == b.order.shape else a.order.size
-    require(asked == 0, trial.method, f"a second fit asks {asked} of {a.order.size} questions differently")
-    told = int(np.sum(a.predictions != b.predictions))
-    require(told == 0, trial.method, f"a second fit predicts {told} of {a.predictions.size} numbers differently")
+    _require_same_path(trial.method, a, b, "a second fit")
 
 
 def the_same_seed_gives_the_same_file(trial: Trial) -> str | None:

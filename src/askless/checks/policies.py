@@ -124,9 +124,7 @@ def questions_obey_the_rules(policy: Policy, schema: Schema, cases: Cases) -> No
     for missing in modes:
         t = _questions(policy, schema, cases, len(schema), missing=missing, available=available, known=known)
         allowed = available & ~known & (cases.present | (missing == "answer"))
-        asked = t.selected(len(schema))
-        twice = int(t.n_asked.sum() - asked.sum())
-        require(twice == 0, policy, f"{twice} questions were asked twice")
+        asked = asked_once(t, policy, len(schema))
         wrong, left = int(np.sum(asked & ~allowed)), int(np.sum(allowed & ~asked))
         require(wrong == 0, policy, f"{wrong} questions were not allowed (missing={missing!r})")
         require(left == 0, policy, f"{left} questions that were allowed were never asked (missing={missing!r})")
@@ -150,6 +148,14 @@ def truth_is_refused(policy: Policy, schema: Schema, cases: Cases) -> str | None
 def pickling_keeps_the_scores(policy: Policy, schema: Schema, cases: Cases) -> None:
     """A pickled copy gives the same scores."""
     survives_pickling(policy, _call(cases), example_states(schema, cases))
+
+
+def asked_once(t: Trajectory, subject: object, budget: int) -> np.ndarray:
+    """(n, features) what was asked; raises `CheckFailed` if anything was asked twice."""
+    asked = t.selected(budget)
+    twice = int(t.n_asked.sum() - asked.sum())
+    require(twice == 0, subject, f"{twice} questions were asked twice")
+    return asked
 
 
 def require_refusal(subject: object, what: str, use: Callable[[], object]) -> None:

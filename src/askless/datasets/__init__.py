@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from askless.datasets import sets
 from askless.datasets.base import Dataset, Entry, Info, Recorded
 from askless.datasets.files import DatasetDamaged, DatasetNotFound, data_home
+from askless.datasets.sets import SETS
 from askless.datasets.sets.triage import triage_posterior
-from askless.exceptions import ParameterError
-from askless.hints import did_you_mean, listed, nearest
+from askless.exceptions import ParameterError, unknown_name
+from askless.hints import nearest
 
 __all__ = [
     "Dataset",
@@ -30,7 +30,7 @@ def list_datasets() -> list[str]:
     >>> "triage" in list_datasets()
     True
     """
-    return sorted(sets.__all__)
+    return sorted(SETS)
 
 
 def load_dataset(name: str, *, download: bool = True, **options: Any) -> Dataset:
@@ -70,14 +70,6 @@ def describe(name: str) -> Info:
 
 
 def _entry(name: str) -> Entry:
-    if name not in sets.__all__:
-        hint = did_you_mean(name, sets.__all__)
-        raise ParameterError(
-            "unknown_name",
-            f"there is no data set {name!r}{hint}; there are {listed(list_datasets(), most=99)}",
-            name=name,
-            choices=list_datasets(),
-            nearest=nearest(name, sets.__all__),
-        )
-    entry: Entry = getattr(sets, name)
-    return entry
+    if name not in SETS:
+        raise unknown_name("data set", name, list_datasets())
+    return SETS[name]

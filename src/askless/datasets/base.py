@@ -13,16 +13,13 @@ from askless.acquisition import Task
 from askless.acquisition.costs import Panels
 from askless.acquisition.numbers import is_whole
 from askless.datasets.files import DatasetNotFound, DownloadFailed, data_home
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    Table: TypeAlias = tuple[pd.DataFrame, pd.Series]
-
+Table: TypeAlias = "tuple[pd.DataFrame, pd.Series]"
 Seed: TypeAlias = int | np.random.Generator | None
-
-OPTIONS = ("patch_size", "pixels")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,12 +115,8 @@ class Dataset:
     def images(self) -> np.ndarray:
         """(n, height, width[, channels]) the frame as images, which estimators take as well."""
         if self.info.image_shape is None:
-            raise ParameterError(
-                "not_supported",
-                f"the data set {self.name!r} has no images; use its frame",
-                name="images",
-                value=self.name,
-            )
+            message = f"the data set {self.name!r} has no images; use its frame"
+            raise ParameterError("not_supported", message, name="images", value=self.name)
         return self.frame.to_numpy().reshape(-1, *self.info.image_shape)
 
     @property
@@ -182,9 +175,7 @@ class Generated:
         """Draw `n` rows; `info.rows` by default."""
         rows = self.info.rows if n is None else n
         if not is_whole(rows) or rows < 1:
-            raise ParameterError(
-                "out_of_range", f"n must be an integer of at least 1, not {n!r}", name="n", value=n, low=1
-            )
+            raise bad_value("out_of_range", "n", n, "an integer of at least 1", low=1)
         frame, target = self.draw(int(rows), np.random.default_rng(random_state))
         relevant = None if self.relevant is None else self.relevant(frame)
         return Dataset(frame, target, replace(self.info, rows=int(rows)), relevant)
@@ -207,13 +198,8 @@ def pixel_groups(shape: tuple[int, ...], side: int, channels: Sequence[str] = ()
     """The columns of each square with a side of this many pixels; empty if each would be one column."""
     height, width = shape[:2]
     if not is_whole(side) or side < 1 or height % side or width % side:
-        raise ParameterError(
-            "out_of_range",
-            f"patch_size must be an integer that divides {height} x {width} pixels, not {side!r}",
-            name="patch_size",
-            value=side,
-            shape=(height, width),
-        )
+        expected = f"an integer that divides {height} x {width} pixels"
+        raise bad_value("out_of_range", "patch_size", side, expected, shape=(height, width))
     if side == 1 and not channels:
         return {}
     names = np.array(pixel_names(shape, channels)).reshape(height, width, -1)
@@ -227,53 +213,3 @@ def _square(top: int, left: int, side: int) -> str:
     if side == 1:
         return f"row {top + 1}, column {left + 1}"
     return f"rows {top + 1}-{top + side}, columns {left + 1}-{left + side}"
-
-
-def image_dataset(
-    images: np.ndarray,
-    target: pd.Series,
-    info: Info,
-    patch_size: int = 1,
-    pixels: Sequence[int] | None = None,
-    channels: Sequence[str] = (),
-) -> Dataset:
-    """A data set of (n, height, width[, channels]) images.
-
-    Squares with a side of `patch_size` pixels are one feature each. `pixels` selects pixels by their position (row
-    by row, 0-based); the result is then a table without images.
-    """
-    import pandas as pd
-
-    shape = images.shape[1:]
-    groups = pixel_groups(shape, patch_size, channels)
-    frame = pd.DataFrame(images.reshape(len(images), -1), columns=pixel_names(shape, channels), copy=False)
-    if pixels is None:
-        return Dataset(frame, target, replace(info, groups=groups, patch_size=int(patch_size)))
-    if patch_size != 1:
-        raise ParameterError(
-            "conflicting_settings", "give patch_size or pixels, not both", name="pixels", value="patch_size"
-        )
-    kept = _checked_pixels(pixels, shape[0] * shape[1])
-    names = np.array(pixel_names(shape, channels)).reshape(shape[0] * shape[1], -1)[kept]  # (pixels, channels)
-    groups = {group: columns for group, columns in groups.items() if columns[0] in names[:, 0]}
-    columns = names.ravel().tolist()
-    return Dataset(frame[columns], target, replace(info, columns=len(columns), groups=groups, image_shape=None))
-
-
-def _checked_pixels(pixels: Sequence[int], count: int) -> list[int]:
-    kept = list(pixels)
-    for pixel in kept:
-        if not is_whole(pixel) or not 0 <= pixel < count:
-            raise ParameterError(
-                "out_of_range",
-                f"pixels must be integers from 0 to {count - 1}; {pixel!r} is not",
-                name="pixels",
-                value=pixel,
-                low=0,
-                high=count - 1,
-            )
-    if not kept:
-        raise ParameterError("required", "pixels must have at least one pixel", name="pixels", value=kept)
-    if len(set(kept)) < len(kept):
-        raise ParameterError("duplicate_name", "pixels has a pixel more than once", name="pixels", value=kept)
-    return kept

@@ -80,19 +80,26 @@ def absent(name: str, what: str, file: str) -> DatasetNotFound:
     )
 
 
+def located(name: str, what: str, *files: str) -> Path:
+    """The path of the first of these files that exists, or the `absent` error, whose place is that of the last."""
+    path = first_present(*files)
+    if path is None:
+        raise absent(name, what, files[-1])
+    return path
+
+
+def damaged(where: object, problem: str, code: str = "damaged_file", **fields: Any) -> DatasetDamaged:
+    """The error for unexpected content of a file or a download; `problem` continues a sentence about `where`."""
+    return DatasetDamaged(code, f"{where} {problem}; delete it and download it again", path=str(where), **fields)
+
+
 def read_checked(path: Path, sha256: str) -> bytes:
     """The content of a file, checked by its SHA-256."""
     content = path.read_bytes()
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
-        raise DatasetDamaged(
-            "damaged_file",
-            f"{path} is damaged or another version: its SHA-256 is {found}, not {sha256}; "
-            "delete it and download it again",
-            path=str(path),
-            value=found,
-            expected=sha256,
-        )
+        problem = f"is damaged or another version: its SHA-256 is {found}, not {sha256}"
+        raise damaged(path, problem, value=found, expected=sha256)
     return content
 
 
@@ -101,6 +108,13 @@ def checked_csv(path: Path, sha256: str) -> pd.DataFrame:
     import pandas as pd
 
     return pd.read_csv(io.BytesIO(gzip.decompress(read_checked(path, sha256))))
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """The table in a CSV file, gzipped or not."""
+    import pandas as pd
+
+    return pd.read_csv(io.BytesIO(unpacked(path.read_bytes(), path)))
 
 
 class DownloadFailed(AsklessError):
@@ -193,11 +207,9 @@ def unpacked(content: bytes, where: object, member: str = "") -> bytes:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 return archive.read(next(name for name in archive.namelist() if name.endswith(member)))
     except StopIteration:
-        message = f"{where} has no file {member}; delete it and download it again"
-        raise DatasetDamaged("wrong_file", message, path=str(where), expected=member) from None
+        raise damaged(where, f"has no file {member}", "wrong_file", expected=member) from None
     except BROKEN as error:
-        message = f"{where} cannot be unpacked ({error}); delete it and download it again"
-        raise DatasetDamaged("unreadable_file", message, path=str(where)) from error
+        raise damaged(where, f"cannot be unpacked ({error})", "unreadable_file") from error
     return content
 
 
@@ -207,8 +219,7 @@ def unpacked_arrays(path: Any, *names: str) -> list[np.ndarray]:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             return [file[name] for name in names]
     except BROKEN as error:
-        message = f"{path} cannot be read ({error}); delete it and download it again"
-        raise DatasetDamaged("unreadable_file", message, path=str(path)) from error
+        raise damaged(path, f"cannot be read ({error})", "unreadable_file") from error
 
 
 def number_table(
@@ -224,15 +235,12 @@ def number_table(
         table: pd.DataFrame = pd.read_csv(io.BytesIO(content), header=None, **options)
         values = table.to_numpy(dtype=np.float64)
     except ValueError as error:  # also for bytes that are no text
-        message = f"{where} is not a table of numbers: {error}"
-        raise DatasetDamaged("unreadable_file", message, path=str(where)) from error
+        raise damaged(where, f"is not a table of numbers ({error})", "unreadable_file") from error
     if values.shape != shape:
-        message = f"{where} has {values.shape} rows and columns, not {shape}"
-        raise DatasetDamaged("damaged_file", message, path=str(where), shape=values.shape, expected=shape)
+        raise damaged(where, f"has {values.shape} rows and columns, not {shape}", shape=values.shape, expected=shape)
     found = values_sha256(values, decimals)
     if found != sha256:
-        message = f"the values in {where} are not those of {what}; delete it and download it again"
-        raise DatasetDamaged("damaged_file", message, path=str(where), value=found, expected=sha256)
+        raise damaged(where, f"has other values than {what}", value=found, expected=sha256)
     return table
 
 

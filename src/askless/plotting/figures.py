@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
 from askless.acquisition.trajectory import Trajectory
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 from askless.metrics import Metric, curve, usual_metric
 from askless.metrics import metric as find_metric
 from askless.plotting.style import (
@@ -27,6 +27,7 @@ from askless.plotting.style import (
     band,
     bar,
     check_trajectory,
+    colour_bar,
     is_regression,
     line,
     name_lines,
@@ -72,12 +73,7 @@ def plot_path(
     check_trajectory(trajectory)
     row = _place(row, len(trajectory))
     if values is not None and not isinstance(values, (Mapping, pd.Series)):
-        raise ParameterError(
-            "wrong_type",
-            f"values must be a mapping or a Series, such as X.iloc[{row}], not a {type(values).__name__}",
-            name="values",
-            value=values,
-        )
+        raise bad_value("wrong_type", "values", values, f"a mapping or a Series, such as X.iloc[{row}]")
     asked = trajectory.names(row)
     path = trajectory.predictions[row, : len(asked) + 1]  # (steps, outputs)
     reach = None if sd is None else _reach(sd, trajectory, row)
@@ -105,62 +101,39 @@ def _place(row: Any, n: int) -> int:
     try:
         place = index(row)
     except TypeError:
-        raise ParameterError(
-            "wrong_type",
-            f"row must be an integer, the position of a case in the table, not {row!r}",
-            name="row",
-            value=row,
-        ) from None
+        expected = "an integer, the position of a case in the table"
+        raise bad_value("wrong_type", "row", row, expected) from None
     if not -n <= place < n:
-        raise ParameterError(
-            "out_of_range",
-            f"there is no row {place}; the trajectory has {n} cases",
-            name="row",
-            value=place,
-            low=0,
-            high=n - 1,
-        )
+        raise bad_value("out_of_range", "row", place, f"that of one of {n} cases", low=0, high=n - 1)
     return place
 
 
 def _reach(sd: ArrayLike, trajectory: Trajectory, row: int) -> np.ndarray:
     """(steps,), how far the band goes to either side."""
     if not is_regression(trajectory):
-        raise ParameterError(
-            "not_supported", "sd is for regressions; these predictions are class probabilities", name="sd"
-        )
+        message = "sd is for regressions; these predictions are class probabilities"
+        raise ParameterError("not_supported", message, name="sd")
     steps, longest = int(trajectory.n_asked[row]) + 1, trajectory.predictions.shape[1]
-    wanted = f"it must be a number, or one for each of the {steps} steps of row {row}"
+    wanted = f"a number, or one for each of the {steps} steps of row {row}"
     try:
         given = np.asarray(sd, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError("wrong_type", f"sd is {sd!r}; {wanted}", name="sd", value=sd) from None
+        raise bad_value("wrong_type", "sd", sd, wanted) from None
     # There may be as many cases as steps, so that the number of them does not tell one from the other.
     own = trajectory.sd is not None and np.array_equal(given, trajectory.sd)
     if own and len(given) > 1:
-        raise ParameterError(
-            "wrong_shape",
-            f"sd is that of the trajectory, one for the last prediction of each case; {wanted} (without sd, the "
-            "case's own is drawn at its end)",
-            name="sd",
-            shape=given.shape,
-            expected=(steps,),
+        message = (
+            f"sd is that of the trajectory, one for the last prediction of each case; it must be {wanted} (without "
+            "sd, the case's own is drawn at its end)"
         )
+        raise ParameterError("wrong_shape", message, name="sd", shape=given.shape, expected=(steps,))
     if given.ndim > 1 or (given.ndim == 1 and len(given) not in (steps, longest)):
-        raise ParameterError(
-            "wrong_shape",
-            f"sd has the shape {given.shape}; {wanted}",
-            name="sd",
-            shape=given.shape,
-            expected=(steps,),
-        )
+        message = f"sd has the shape {given.shape}; it must be {wanted}"
+        raise ParameterError("wrong_shape", message, name="sd", shape=given.shape, expected=(steps,))
     reach = np.full(steps, given) if given.ndim == 0 else given[:steps]
     wrong = ~(np.isfinite(reach) & (reach >= 0))
     if wrong.any():
-        value = float(reach[wrong][0])
-        raise ParameterError(
-            "out_of_range", f"sd must be finite and at least 0, not {value}", name="sd", value=value, low=0
-        )
+        raise bad_value("out_of_range", "sd", float(reach[wrong][0]), "finite and at least 0", low=0)
     return reach
 
 
@@ -254,12 +227,9 @@ def plot_curve(
         missing = {"budget", "score"} - set(frame.columns)
         if missing or frame.empty:
             lacks = " and no ".join(sorted(missing)) or "rows"
-            raise ParameterError(
-                "missing_column" if missing else "too_few_rows",
-                f"{_called(name)} has no {lacks}; it must be a frame such as model.curve(X, y)",
-                name=name,
-                columns=sorted(missing),
-            )
+            code = "missing_column" if missing else "too_few_rows"
+            message = f"{_called(name)} has no {lacks}; it must be a frame such as model.curve(X, y)"
+            raise ParameterError(code, message, name=name, columns=sorted(missing))
     ax = axes(ax, (6.4, 4.0), pyplot=pyplot)
     lines = []
     for i, (name, frame) in enumerate(named.items()):
@@ -289,26 +259,17 @@ def _as_frame(
     if isinstance(item, pd.DataFrame):
         return item
     if not isinstance(item, Trajectory):
-        raise ParameterError(
-            "wrong_type",
-            f"{_called(name)} is a {type(item).__name__}; it must be a trajectory, such as model.rollout(X), or a "
-            "frame, such as model.curve(X, y)",
-            name=name,
-            value=item,
-        )
+        expected = "it must be a trajectory, such as model.rollout(X), or a frame, such as model.curve(X, y)"
+        message = f"{_called(name)} is a {type(item).__name__}; {expected}"
+        raise ParameterError("wrong_type", message, name=name, value=item)
     if y is None:
         raise ParameterError("required", "y, the true labels, is needed to score a trajectory", name="y")
     if metric is None:
         metric = usual_metric("regression" if is_regression(item) else "classification")
     chosen = find_metric(metric) if isinstance(metric, str) else metric
     if item.outputs == ("mean",) and chosen.task != "regression":
-        raise ParameterError(
-            "invalid_choice",
-            f"the metric {chosen.__name__!r} is for a {chosen.task}; this is a regression",
-            name="metric",
-            value=chosen.__name__,
-            expected="regression",
-        )
+        message = f"the metric {chosen.__name__!r} is for a {chosen.task}; this is a regression"
+        raise ParameterError("invalid_choice", message, name="metric", value=chosen.__name__, expected="regression")
     return curve(item, y, chosen, interval=0.95)
 
 
@@ -345,13 +306,7 @@ def plot_selection_frequency(
     """
     check_trajectory(trajectory)
     if max_features < 1:
-        raise ParameterError(
-            "out_of_range",
-            f"max_features must be at least 1, not {max_features}",
-            name="max_features",
-            value=max_features,
-            low=1,
-        )
+        raise bad_value("out_of_range", "max_features", max_features, "at least 1", low=1)
     if not (trajectory.order >= 0).any():
         raise ParameterError("required", "no feature was asked, so there is nothing to plot", name="trajectory")
     budgets = np.arange(1, trajectory.order.shape[1] + 1)
@@ -370,10 +325,7 @@ def plot_selection_frequency(
     ax.spines["bottom"].set_visible(False)
     ax.set_yticks(np.arange(len(shown)) + 0.5, names, parse_math=False)
     ax.set_xlabel("features asked" + _left_out(len(shown), len(ranked), len(shares)))
-    bar = ax.figure.colorbar(mesh, ax=ax, format=PercentFormatter(1), ticks=np.linspace(0, 1, 5), aspect=30, pad=0.03)
-    bar.set_label("share of cases", color=INK, size=TEXT)
-    bar.ax.tick_params(labelsize=TEXT - 1, length=0, colors=INK)
-    bar.outline.set_visible(False)
+    colour_bar(ax, mesh, "share of cases", format=PercentFormatter(1), ticks=np.linspace(0, 1, 5))
 
     cell = np.array(room(ax)) / shares[shown].T.shape  # its width and height in points
     mesh.set_linewidth(min(1.2, cell.min() / 14))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from askless.acquisition.schema import Grid
 from askless.acquisition.trajectory import Trajectory
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 from askless.hints import listed
 from askless.plotting.style import (
     HEAT,
@@ -22,6 +22,7 @@ from askless.plotting.style import (
     axes,
     check_grid,
     check_trajectory,
+    colour_bar,
     is_regression,
     new_figure,
     number,
@@ -60,32 +61,14 @@ def plot_reveal(
         budgets = np.unique(np.geomspace(1, max(1, most), 6).round().astype(int)).tolist()
     budgets = whole_numbers("budgets", budgets, "how many patches are revealed")
     if any(not 0 <= k <= most for k in budgets):
-        raise ParameterError(
-            "out_of_range",
-            f"budgets must be from 0 to {most} revealed patches, not {budgets}",
-            name="budgets",
-            value=budgets,
-            low=0,
-            high=most,
-        )
+        raise bad_value("out_of_range", "budgets", budgets, f"from 0 to {most} revealed patches", low=0, high=most)
     images = _checked_images(images, grid)
     if len(images) != len(trajectory):
-        raise ParameterError(
-            "wrong_shape",
-            f"there are {len(images)} images of {len(trajectory)} cases",
-            name="images",
-            shape=images.shape,
-            expected=len(trajectory),
-        )
+        message = f"there are {len(images)} images of {len(trajectory)} cases"
+        raise ParameterError("wrong_shape", message, name="images", shape=images.shape, expected=len(trajectory))
     if any(not 0 <= row < len(trajectory) for row in rows):
-        raise ParameterError(
-            "out_of_range",
-            f"rows must be from 0 to {len(trajectory) - 1}, not {rows}",
-            name="rows",
-            value=rows,
-            low=0,
-            high=len(trajectory) - 1,
-        )
+        last = len(trajectory) - 1
+        raise bad_value("out_of_range", "rows", rows, f"from 0 to {last}", low=0, high=last)
     if not rows:
         raise ParameterError("required", "there are no cases to plot", name="rows")
     labels = trajectory.outputs or tuple(range(trajectory.predictions.shape[2]))
@@ -143,14 +126,8 @@ def plot_order_map(trajectory: Trajectory, grid: Grid, *, ax: Axes | None = None
     mesh = ax.pcolormesh(when.mean(axis=0).reshape(grid.rows, grid.columns), cmap=HEAT.reversed(), vmin=1, vmax=k + 1)
     ax.invert_yaxis()
     ax.set_aspect("equal")
-    ax.set_xticks([])
-    ax.set_yticks([])
-    ax.spines["bottom"].set_visible(False)
-    bar = ax.figure.colorbar(mesh, ax=ax, aspect=30, pad=0.03)
-    bar.set_label("asked as number, in the mean", color=INK, size=TEXT)
-    bar.ax.tick_params(labelsize=TEXT - 1, length=0, colors=INK)
-    bar.ax.invert_yaxis()
-    bar.outline.set_visible(False)
+    _blank(ax)
+    colour_bar(ax, mesh, "asked as number, in the mean").ax.invert_yaxis()
     return ax
 
 
@@ -159,14 +136,9 @@ def _checked_images(images: Any, grid: Grid) -> np.ndarray:
     pixels = np.asarray(images)
     size = grid.height, grid.width
     if pixels.ndim not in (3, 4) or pixels.shape[1:3] != size:
-        raise ParameterError(
-            "wrong_shape",
-            f"images must have the shape (n, {size[0]}, {size[1]}) of the grid, with or without channels at the end, "
-            f"not {pixels.shape}",
-            name="images",
-            shape=pixels.shape,
-            expected=size,
-        )
+        wanted = f"(n, {size[0]}, {size[1]}) of the grid, with or without channels at the end"
+        message = f"images must have the shape {wanted}, not {pixels.shape}"
+        raise ParameterError("wrong_shape", message, name="images", shape=pixels.shape, expected=size)
     return pixels
 
 
@@ -175,32 +147,17 @@ def _true_outcomes(truth: Any, rows: list[int], n: int, labels: tuple[Any, ...],
     given = np.asarray(truth, dtype=object)  # by place: the rows of a Series may have labels of their own
     if given.shape != (n,):
         what = repr(truth) if given.ndim == 0 else f"of shape {given.shape}"
-        raise ParameterError(
-            "wrong_shape",
-            f"truth must have one {'number' if regression else 'label'} for each of {n} cases; it is {what}",
-            name="truth",
-            shape=given.shape,
-            expected=(n,),
-        )
+        message = f"truth must have one {'number' if regression else 'label'} for each of {n} cases; it is {what}"
+        raise ParameterError("wrong_shape", message, name="truth", shape=given.shape, expected=(n,))
     told = given.tolist()
     for row in rows:
         if regression and not isinstance(told[row], (int, float, np.number)):
-            raise ParameterError(
-                "bad_label",
-                f"truth must be numbers; row {row} (0-based) has {told[row]!r}",
-                name="truth",
-                row=row,
-                label=told[row],
-            )
+            message = f"truth must be numbers; row {row} (0-based) has {told[row]!r}"
+            raise ParameterError("bad_label", message, name="truth", row=row, label=told[row])
         if not regression and told[row] not in labels:
-            raise ParameterError(
-                "unknown_label",
-                f"unknown label {told[row]!r} in truth, row {row} (0-based); the classes are {listed(labels)}",
-                name="truth",
-                row=row,
-                label=told[row],
-                choices=list(labels),
-            )
+            message = f"unknown label {told[row]!r} in truth, row {row} (0-based); the classes are {listed(labels)}"
+            where = {"name": "truth", "row": row, "label": told[row]}
+            raise ParameterError("unknown_label", message, **where, choices=list(labels))
     return [float(told[row]) if regression else labels.index(told[row]) for row in rows]
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine, TightLayoutEngine
@@ -15,7 +17,7 @@ from matplotlib.lines import Line2D
 
 from askless.acquisition.schema import Grid
 from askless.acquisition.trajectory import Trajectory
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 
 # Simulated for the three kinds of colour blindness, any two colours stay 17 apart (Lab); the first four also differ
 # in lightness by 11, so that they survive a grey printer. Lines differ in dashes and markers as well.
@@ -90,6 +92,15 @@ def axes(ax: Axes | None, size: tuple[float, float], *, grid: bool = True, pyplo
     if grid:
         ax.grid(axis="y", color=GRID, linewidth=0.8)
     return ax
+
+
+def colour_bar(ax: Axes, mesh: QuadMesh, label: str, **how: Any) -> Colorbar:
+    """A colour bar right of the axes, without an outline."""
+    bar = ax.figure.colorbar(mesh, ax=ax, aspect=30, pad=0.03, **how)
+    bar.set_label(label, color=INK, size=TEXT)
+    bar.ax.tick_params(labelsize=TEXT - 1, length=0, colors=INK)
+    bar.outline.set_visible(False)
+    return bar
 
 
 def has_layout(ax: Axes) -> bool:
@@ -209,34 +220,23 @@ def _dark(color: str) -> tuple[float, float, float]:
 def check_trajectory(given: object) -> None:
     """Refuse what is no trajectory, such as the model that makes one."""
     if not isinstance(given, Trajectory):
-        raise ParameterError(
-            "wrong_type",
-            f"trajectory must be a trajectory, such as model.rollout(X), not a {type(given).__name__}",
-            name="trajectory",
-            value=given,
-        )
+        message = f"trajectory must be a trajectory, such as model.rollout(X), not a {type(given).__name__}"
+        raise ParameterError("wrong_type", message, name="trajectory", value=given)
 
 
 def check_grid(grid: object, trajectory: Trajectory) -> None:
     """Refuse what is no grid, or the grid of other images than the trajectory's."""
     if not isinstance(grid, Grid):
         what = "None" if grid is None else f"a {type(grid).__name__}"
-        raise ParameterError(
-            "wrong_type",
-            f"grid must be that of a model of images, model.schema_.grid, not {what} (a model of a table has none)",
-            name="grid",
-            value=grid,
+        message = (
+            f"grid must be that of a model of images, model.schema_.grid, not {what} (a model of a table has none)"
         )
+        raise ParameterError("wrong_type", message, name="grid", value=grid)
     last = int(trajectory.order.max(initial=-1))
     if last >= grid.n_patches:
-        raise ParameterError(
-            "wrong_shape",
-            f"grid has the patches 0 to {grid.n_patches - 1}, but the trajectory asked for {last}; use the grid of "
-            "the same model",
-            name="grid",
-            value=last,
-            high=grid.n_patches - 1,
-        )
+        high = grid.n_patches - 1
+        message = f"grid has the patches 0 to {high}, but the trajectory asked for {last}; use the same model's grid"
+        raise ParameterError("wrong_shape", message, name="grid", value=last, high=high)
 
 
 def whole_numbers(name: str, given: Any, what: str) -> list[int]:
@@ -248,9 +248,7 @@ def whole_numbers(name: str, given: Any, what: str) -> list[int]:
     try:
         return [index(number) for number in given]
     except TypeError:
-        raise ParameterError(
-            "wrong_type", f"{name} must be a list of integers, {what}, not {given!r}", name=name, value=given
-        ) from None
+        raise bad_value("wrong_type", name, given, f"a list of integers, {what}") from None
 
 
 def is_regression(trajectory: Trajectory) -> bool:

@@ -28,7 +28,7 @@ from askless.acquisition import (
 )
 from askless.acquisition.stopping import MaxCost
 from askless.acquisition.stopping.rules import CENT
-from askless.exceptions import ParameterError
+from askless.exceptions import ParameterError, bad_value
 from askless.theory.policies import GreedyPolicy, OptimalPolicy
 from askless.theory.table import Bools, Floats, Ints, Partial, StateTable, schema_of, xlogx
 
@@ -63,21 +63,11 @@ class DiscreteProblem(Predictor):
         joint = np.array(self.joint, dtype=np.float64)
         width = sum(self.features.values())
         if joint.ndim != width + 1:
-            raise ParameterError(
-                "wrong_shape",
-                f"the features have {width} columns, but a table with {joint.ndim} axes has {joint.ndim - 1} "
-                "besides the classes",
-                name="joint",
-                shape=joint.shape,
-                expected=width + 1,
-            )
+            message = f"joint has {joint.ndim} axes; {width} columns and the classes need {width + 1}"
+            raise ParameterError("wrong_shape", message, name="joint", shape=joint.shape, expected=width + 1)
         if not np.all(joint >= 0) or abs(joint.sum() - 1) > 1e-9:
-            raise ParameterError(
-                "out_of_range",
-                f"probabilities must be at least 0 and sum to 1; these sum to {joint.sum()}",
-                name="joint",
-                value=float(joint.sum()),
-            )
+            message = f"probabilities must be at least 0 and sum to 1; these sum to {joint.sum()}"
+            raise ParameterError("out_of_range", message, name="joint", value=float(joint.sum()))
         joint /= joint.sum()
         joint.setflags(write=False)
         object.__setattr__(self, "joint", joint)
@@ -218,9 +208,7 @@ class DiscreteProblem(Predictor):
         """The least expected log-loss that any adaptive policy reaches with `budget` questions."""
         root = self.table.root
         if budget < 0:
-            raise ParameterError(
-                "out_of_range", f"budget must be at least 0, not {budget!r}", name="budget", value=budget, low=0
-            )
+            raise bad_value("out_of_range", "budget", budget, "at least 0", low=0)
         if budget == 0:
             return float(self.table.entropy[root])
         return float(self.table.plan(min(budget, len(self.schema)))[-1][root].min())

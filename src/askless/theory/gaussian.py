@@ -39,34 +39,21 @@ class GaussianProblem(Predictor):
         for name in ("mean", "covariance"):
             object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64))
         size = sum(self.features.values()) + 1
-        if self.mean.shape != (size,) or self.covariance.shape != (size, size):
-            raise ParameterError(
-                "wrong_shape",
-                f"the features and y are {size} variables, but the mean has shape {self.mean.shape} "
-                f"and the covariance {self.covariance.shape}",
-                name="covariance" if self.mean.shape == (size,) else "mean",
-                shape=self.covariance.shape if self.mean.shape == (size,) else self.mean.shape,
-                expected=(size, size) if self.mean.shape == (size,) else (size,),
-            )
+        for name, expected in (("mean", (size,)), ("covariance", (size, size))):
+            shape = getattr(self, name).shape
+            if shape != expected:
+                message = f"the {name} of the features and y must have the shape {expected}, not {shape}"
+                raise ParameterError("wrong_shape", message, name=name, shape=shape, expected=expected)
         if not np.allclose(self.covariance, self.covariance.T):
             raise ParameterError("invalid_choice", "the covariance is not symmetric", name="covariance")
         least = np.linalg.eigvalsh(self.covariance)[0]
         if least <= 0:
-            raise ParameterError(
-                "out_of_range",
-                f"the covariance is not positive definite: its smallest eigenvalue is {least}",
-                name="covariance",
-                value=float(least),
-                low=0,
-            )
-        if len(self.features) > MAX_FEATURES:
-            raise ParameterError(
-                "too_large",
-                f"{len(self.features)} features are too many to enumerate; the limit is {MAX_FEATURES}",
-                name="features",
-                value=len(self.features),
-                high=MAX_FEATURES,
-            )
+            message = f"the covariance is not positive definite: its smallest eigenvalue is {least}"
+            raise ParameterError("out_of_range", message, name="covariance", value=float(least), low=0)
+        n = len(self.features)
+        if n > MAX_FEATURES:
+            message = f"{n} features are too many to enumerate; the limit is {MAX_FEATURES}"
+            raise ParameterError("too_large", message, name="features", value=n, high=MAX_FEATURES)
 
     @cached_property
     def schema(self) -> Schema:

@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from askless.acquisition import Policy, Predictor, Schema, State
-from askless.exceptions import ParameterError
+from askless.exceptions import bad_value
 from askless.theory.table import Floats, Ints, Partial, StateTable
 
 MAX_ROWS = 65_536  # states that a predictor is given at once
@@ -129,9 +129,7 @@ def estimate_worth(
     True
     """
     if n_samples < 1:
-        raise ParameterError(
-            "out_of_range", f"n_samples must be at least 1, not {n_samples}", name="n_samples", value=n_samples, low=1
-        )
+        raise bad_value("out_of_range", "n_samples", n_samples, "at least 1", low=1)
     worth = np.zeros(state.asked.shape)
     block = max(1, max_rows // (n_samples * len(schema)))  # cases at once: bounds the draws and the predictions
     for start in range(0, len(state), block):
@@ -225,9 +223,7 @@ class OptimalPolicy(Policy):
 
     def __init__(self, table: StateTable, budget: int) -> None:
         if budget < 1:
-            raise ParameterError(
-                "out_of_range", f"budget must be at least 1, not {budget}", name="budget", value=budget, low=1
-            )
+            raise bad_value("out_of_range", "budget", budget, "at least 1", low=1)
         self.budget = budget
         self._table = table
         self._saved = np.stack([table.saved(plan) for plan in table.plan(budget)], axis=1)  # (S, budget, features)

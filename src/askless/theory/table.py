@@ -41,14 +41,9 @@ class StateTable:
         shape = self.levels + 1
         n_states, n_classes = int(np.prod(shape)), joint.shape[-1]
         if n_states * n_classes > MAX_CELLS:
-            raise ParameterError(
-                "too_large",
-                f"{n_states} partial records with {n_classes} classes are too many to enumerate; "
-                f"their product must be at most {MAX_CELLS}",
-                name="joint",
-                value=n_states * n_classes,
-                high=MAX_CELLS,
-            )
+            cells = n_states * n_classes
+            message = f"{cells} partial records times classes are too many to enumerate; the limit is {MAX_CELLS}"
+            raise ParameterError("too_large", message, name="joint", value=cells, high=MAX_CELLS)
         self.strides = np.append(np.cumprod(shape[:0:-1])[::-1], 1)  # (columns,) as in C order
         self.column_feature = schema.column_feature
         for axis in range(len(shape)):  # not knowing a column sums over it
@@ -80,16 +75,10 @@ class StateTable:
         wrong = shown & ((partial.values < 0) | (partial.values >= self.levels))
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
-            raise ParameterError(
-                "out_of_range",
-                f"column {column} of row {row} holds {partial.values[row, column]}, "
-                f"not one of 0 to {self.levels[column] - 1}",
-                row=int(row),
-                column=int(column),
-                value=int(partial.values[row, column]),
-                low=0,
-                high=int(self.levels[column] - 1),
-            )
+            value, high = int(partial.values[row, column]), int(self.levels[column] - 1)
+            message = f"column {column} of row {row} holds {value}, not one of 0 to {high}"
+            where = {"row": int(row), "column": int(column)}
+            raise ParameterError("out_of_range", message, **where, value=value, low=0, high=high)
         numbers: Ints = np.where(shown, partial.values, self.levels) @ self.strides
         return numbers
 

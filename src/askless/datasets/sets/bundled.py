@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from askless.datasets.base import Info, Recorded, pixel_groups, pixel_names
+from askless.datasets.base import Info, Recorded, Table, pixel_groups, pixel_names
 
-if TYPE_CHECKING:
+SERUM = {
+    "bp": "blood pressure",
+    "s1": "total cholesterol",
+    "s2": "low-density lipoproteins",
+    "s3": "high-density lipoproteins",
+    "s4": "cholesterol ratio",
+    "s5": "log triglycerides",
+    "s6": "blood sugar",
+}
+
+
+def _classes(loader: str, target: str) -> Table:
+    """The table of one of scikit-learn's loaders, with the names of its classes as labels."""
     import pandas as pd
+    import sklearn.datasets
 
-    from askless.datasets.base import Table
-
-
-def _breast_cancer() -> Table:
-    from sklearn.datasets import load_breast_cancer
-
-    bunch = load_breast_cancer(as_frame=True)
-    return bunch.data, _labels(bunch.target_names[bunch.target.to_numpy()], "diagnosis")
-
-
-def _wine() -> Table:
-    from sklearn.datasets import load_wine
-
-    bunch = load_wine(as_frame=True)
-    return bunch.data, _labels(bunch.target_names[bunch.target.to_numpy()], "cultivar")
+    bunch = getattr(sklearn.datasets, loader)(as_frame=True)
+    return bunch.data, pd.Series(bunch.target_names[bunch.target.to_numpy()].tolist(), name=target)
 
 
 def _diabetes() -> Table:
     from sklearn.datasets import load_diabetes
 
     bunch = load_diabetes(as_frame=True, scaled=False)
-    return bunch.data.rename(columns=_SERUM), bunch.target.rename("progression")
+    return bunch.data.rename(columns=SERUM), bunch.target.rename("progression")
 
 
 def _digits() -> Table:
@@ -43,22 +44,6 @@ def _digits() -> Table:
     frame = pd.DataFrame(bunch.data.astype(np.int64), columns=pixel_names((8, 8)))
     return frame, pd.Series(bunch.target, name="digit", dtype=np.int64)
 
-
-def _labels(values: np.ndarray, name: str) -> pd.Series:
-    import pandas as pd
-
-    return pd.Series(values.tolist(), name=name)
-
-
-_SERUM = {
-    "bp": "blood pressure",
-    "s1": "total cholesterol",
-    "s2": "low-density lipoproteins",
-    "s3": "high-density lipoproteins",
-    "s4": "cholesterol ratio",
-    "s5": "log triglycerides",
-    "s6": "blood sugar",
-}
 
 breast_cancer = Recorded(
     Info(
@@ -71,7 +56,7 @@ breast_cancer = Recorded(
         source="UCI 17, Breast Cancer Wisconsin (Diagnostic), as shipped with scikit-learn",
         licence="CC BY 4.0",
     ),
-    _breast_cancer,
+    partial(_classes, "load_breast_cancer", "diagnosis"),
 )
 
 wine = Recorded(
@@ -85,7 +70,7 @@ wine = Recorded(
         source="UCI 109, Wine, as shipped with scikit-learn",
         licence="CC BY 4.0",
     ),
-    _wine,
+    partial(_classes, "load_wine", "cultivar"),
 )
 
 diabetes = Recorded(
@@ -121,17 +106,11 @@ digits = Recorded(
 )
 
 digits_patches = Recorded(
-    Info(
+    replace(
+        digits.info,
         name="digits_patches",
         description="Handwritten digits of 8 x 8 pixels, ink from 0 to 16; every 2 x 2 square is a question.",
-        task="classification",
-        rows=1797,
-        columns=64,
-        classes=tuple(range(10)),
-        image_shape=(8, 8),
         groups=pixel_groups((8, 8), 2),
-        source=digits.info.source,
-        licence=digits.info.licence,
     ),
     _digits,
 )

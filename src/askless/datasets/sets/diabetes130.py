@@ -10,13 +10,11 @@ import hashlib
 import io
 from typing import TYPE_CHECKING
 
-from askless.datasets.base import Info, Recorded
-from askless.datasets.files import DatasetDamaged, absent, data_home, fetched, first_present, store, unpacked
+from askless.datasets.base import Info, Recorded, Table
+from askless.datasets.files import damaged, data_home, fetched, located, store, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from askless.datasets.base import Table
 
 ROWS, COLUMNS = 69_973, 47
 MEMBER = "diabetic_data.csv"
@@ -54,14 +52,12 @@ def icd9_group(code: str) -> str:
 
 
 def _read() -> Table:
-    path = first_present(*FILES)
-    if path is None:
-        raise absent(
-            "diabetes130",
-            "Download Diabetes 130-US hospitals from UCI (https://archive.ics.uci.edu/dataset/296), and put the file "
-            "diabetic_data.csv of its archive",
-            FILES[1],
-        )
+    path = located(
+        "diabetes130",
+        "Download Diabetes 130-US hospitals from UCI (https://archive.ics.uci.edu/dataset/296), and put the file "
+        "diabetic_data.csv of its archive",
+        *FILES,
+    )
     return _prepared(_parse(path.read_bytes(), path))
 
 
@@ -71,8 +67,7 @@ def _parse(content: bytes, where: object) -> pd.DataFrame:
     text = unpacked(content, where, MEMBER).replace(b"\r\n", b"\n")
     found = hashlib.sha256(text).hexdigest()
     if found != CSV_SHA256:
-        message = f"{where} is damaged or another version of {MEMBER}; delete it and download it again"
-        raise DatasetDamaged("damaged_file", message, path=str(where), value=found, expected=CSV_SHA256)
+        raise damaged(where, f"is damaged or another version of {MEMBER}", value=found, expected=CSV_SHA256)
     return pd.read_csv(io.BytesIO(text), na_values="?", keep_default_na=False, low_memory=False)
 
 

@@ -7,15 +7,11 @@ Values are the integers (or numbers) that the theory uses, in its order of colum
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.datasets.base import Generated, Info
+from askless.datasets.base import Generated, Info, Table
 from askless.theory import DiscreteProblem, GaussianProblem, gaussian, problems
-
-if TYPE_CHECKING:
-    from askless.datasets.base import Table
 
 
 def _exact(make: Callable[[], DiscreteProblem | GaussianProblem]) -> Generated:

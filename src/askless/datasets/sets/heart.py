@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.datasets.base import Info, Recorded
-from askless.datasets.files import absent, data_home, fetched, first_present, number_table, store
+from askless.datasets.base import Info, Recorded, Table
+from askless.datasets.files import data_home, fetched, located, number_table, store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from askless.datasets.base import Table
 
 ROWS = 303
 FILE = "heart/processed.cleveland.data"
@@ -47,14 +45,12 @@ FLAGS = ("fbs", "exang")  # no value is missing
 
 
 def _read() -> Table:
-    path = first_present(FILE)
-    if path is None:
-        raise absent(
-            "heart",
-            "Download Heart Disease from UCI (https://archive.ics.uci.edu/dataset/45/heart+disease), and put the "
-            "file processed.cleveland.data of its archive",
-            FILE,
-        )
+    path = located(
+        "heart",
+        "Download Heart Disease from UCI (https://archive.ics.uci.edu/dataset/45/heart+disease), and put the file "
+        "processed.cleveland.data of its archive",
+        FILE,
+    )
     table = _parse(path.read_bytes(), path)
     table.columns = [*COSTS, "num"]
     label = (table.pop("num") > 0).map({False: "no disease", True: "disease"}).rename("diagnosis")

@@ -13,16 +13,16 @@ import numpy as np
 
 from askless.datasets.base import Dataset, Info, Recorded
 from askless.datasets.files import (
-    DatasetDamaged,
     absent,
     checked_csv,
+    damaged,
     data_home,
     first_present,
     openml_table,
     store_arrays,
     unpacked_arrays,
 )
-from askless.exceptions import ParameterError
+from askless.exceptions import bad_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +64,7 @@ SUBSET_INFO = replace(
 
 def _read(subset: bool | None = None) -> Dataset:
     if subset not in (True, False, None):
-        message = f"subset must be True, False or None, not {subset!r}"
-        raise ParameterError("invalid_choice", message, name="subset", value=subset, choices=[True, False, None])
+        raise bad_value("invalid_choice", "subset", subset, "True, False or None", choices=[True, False, None])
     complete = first_present(COMPLETE) if subset is not True else None
     part = first_present(SUBSET) if subset is not False else None
     if complete is not None:
@@ -96,15 +95,11 @@ def _check(values: np.ndarray, signal: np.ndarray, where: object) -> None:
     """There is no published checksum of the complete table, but its size and its classes are known."""
     found = (values.shape, int(signal.sum()))
     if found != ((COMPLETE_ROWS, COLUMNS), COMPLETE_SIGNALS) or not np.isfinite(values).all():
-        raise DatasetDamaged(
-            "damaged_file",
-            f"{where} has {values.shape} rows and columns and {found[1]} signals; MiniBooNE has "
-            f"{(COMPLETE_ROWS, COLUMNS)} and {COMPLETE_SIGNALS}; delete it and download it again",
-            path=str(where),
-            shape=values.shape,
-            value=found[1],
-            expected=COMPLETE_SIGNALS,
+        problem = (
+            f"has {values.shape} rows and columns and {found[1]} signals; MiniBooNE has {(COMPLETE_ROWS, COLUMNS)} "
+            f"and {COMPLETE_SIGNALS}"
         )
+        raise damaged(where, problem, shape=values.shape, value=found[1], expected=COMPLETE_SIGNALS)
 
 
 def _fetch() -> None:

@@ -6,14 +6,13 @@ report, nor identifiers are features. The table is built from a hundred of CDC's
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from askless.datasets.base import Dataset, Info, Recorded
-from askless.datasets.files import DatasetDamaged, absent, checked_csv, first_present, unpacked
+from askless.datasets.files import DatasetDamaged, checked_csv, damaged, data_home, located, read_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,15 +31,10 @@ COSTS = {  # how much of an effort the answer is
     **dict.fromkeys(("famhist_T2D", "ever_hypertension", "current_smoker", "active"), 4.0),
 }
 OUTCOMES = {0: "normal", 1: "pre-diabetes", 2: "diabetes"}
+ETHNICITIES = ("Mexican American", "other Hispanic", "non-Hispanic white", "non-Hispanic black", "other")
 WORDS = {
     "gender": {1: "male", 2: "female"},
-    "ethnicity": {
-        1: "Mexican American",
-        2: "other Hispanic",
-        3: "non-Hispanic white",
-        4: "non-Hispanic black",
-        5: "other",
-    },
+    "ethnicity": dict(enumerate(ETHNICITIES, start=1)),
     "famhist_T2D": {1: "yes", 2: "no"},
     "ever_hypertension": {1: "yes", 2: "no"},
     "current_smoker": {1: "every day", 2: "some days", 3: "not at all"},
@@ -69,20 +63,14 @@ INFO = Info(
 
 
 def _read() -> Dataset:
-    import pandas as pd
-
-    packed, rebuilt = first_present(FILE), first_present(REBUILT)
-    if packed is not None:
-        table = checked_csv(packed, FILE_SHA256)
-    elif rebuilt is not None:
-        table = _checked(pd.read_csv(io.BytesIO(unpacked(rebuilt.read_bytes(), rebuilt))), rebuilt)
-    else:
-        raise absent(
-            "nhanes",
-            "Build it from CDC's NHANES files of 1999 to 2016 (https://wwwn.cdc.gov/nchs/nhanes/) for people with a "
-            f"measured serum glucose, and put a gzipped CSV file of the columns {', '.join(COSTS)} and Outcome",
-            REBUILT,
-        )
+    path = located(
+        "nhanes",
+        "Build it from CDC's NHANES files of 1999 to 2016 (https://wwwn.cdc.gov/nchs/nhanes/) for people with a "
+        f"measured serum glucose, and put a gzipped CSV file of the columns {', '.join(COSTS)} and Outcome",
+        FILE,
+        REBUILT,
+    )
+    table = checked_csv(path, FILE_SHA256) if path == data_home() / FILE else _checked(read_csv(path), path)
     label = table["Outcome"].map(OUTCOMES).rename("diabetes")
     frame = table[list(COSTS)].copy()
     for column, words in WORDS.items():
@@ -94,17 +82,12 @@ def _checked(table: pd.DataFrame, where: object) -> pd.DataFrame:
     """Check the columns and the labels of a table that the user built."""
     for name in (*COSTS, "Outcome"):
         if name not in table.columns:
-            raise DatasetDamaged("missing_column", f"{where} has no column {name!r}", path=str(where), column=name)
+            raise damaged(where, f"has no column {name!r}", "missing_column", column=name)
     known = table["Outcome"].isin(OUTCOMES).to_numpy()
     if not known.all():
         row = int(np.argmin(known))
-        raise DatasetDamaged(
-            "unknown_label",
-            f"{where}, row {row} (0-based): Outcome must be 0 (normal), 1 (pre-diabetes) or 2 (diabetes)",
-            path=str(where),
-            column="Outcome",
-            row=row,
-        )
+        message = f"{where}, row {row} (0-based): Outcome must be 0 (normal), 1 (pre-diabetes) or 2 (diabetes)"
+        raise DatasetDamaged("unknown_label", message, path=str(where), column="Outcome", row=row)
     return table
 
 

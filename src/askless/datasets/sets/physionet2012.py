@@ -11,23 +11,11 @@ import io
 import tarfile
 from typing import TYPE_CHECKING
 
-from askless.datasets.base import Info, Recorded
-from askless.datasets.files import (
-    BROKEN,
-    DatasetDamaged,
-    absent,
-    checked_csv,
-    data_home,
-    fetched,
-    first_present,
-    store,
-    unpacked,
-)
+from askless.datasets.base import Info, Recorded, Table
+from askless.datasets.files import BROKEN, checked_csv, damaged, data_home, fetched, located, read_csv, store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from askless.datasets.base import Table
 
 ROWS, DEATHS = 12_000, 1_707
 FILE = "physionet2012/physionet2012_first.csv.gz"
@@ -49,20 +37,15 @@ WORDS = {
 
 
 def _read() -> Table:
-    import pandas as pd
-
-    packed, built = first_present(FILE), first_present(BUILT)
-    if packed is not None:
-        table = checked_csv(packed, FILE_SHA256)
-    elif built is not None:
-        table = _checked(pd.read_csv(io.BytesIO(unpacked(built.read_bytes(), built))), built)
-    else:
-        raise absent(
-            "physionet2012",
-            "Build it from set-a.tar.gz, set-b.tar.gz, set-c.tar.gz and Outcomes-a.txt, -b.txt, -c.txt of "
-            f"{URL}, and put a gzipped CSV file of the columns {', '.join(FEATURES)} and {LABEL}, one row per stay,",
-            BUILT,
-        )
+    path = located(
+        "physionet2012",
+        f"Build it from set-a.tar.gz, set-b.tar.gz, set-c.tar.gz and Outcomes-a.txt, -b.txt, -c.txt of {URL}, and "
+        f"put a gzipped CSV file of the columns {', '.join(FEATURES)} and {LABEL}, one row per stay,",
+        FILE,
+        BUILT,
+    )
+    packed = path == data_home() / FILE
+    table = checked_csv(path, FILE_SHA256) if packed else _checked(read_csv(path), path)
     label = table[LABEL].map({0: "survived", 1: "died"}).rename("outcome")
     frame = table[FEATURES].astype({"MechVent": bool})
     for column, words in WORDS.items():
@@ -75,15 +58,8 @@ def _checked(table: pd.DataFrame, where: object) -> pd.DataFrame:
     lacking = [name for name in (*FEATURES, LABEL) if name not in table.columns]
     if lacking or len(table) != ROWS or int(table[LABEL].sum()) != DEATHS or table["MechVent"].isna().any():
         lacks = f" and no column {lacking[0]!r}" if lacking else ""
-        raise DatasetDamaged(
-            "damaged_file",
-            f"{where} has {len(table)} rows{lacks}; the challenge has {ROWS} stays with {DEATHS} deaths; "
-            "delete it and download it again",
-            path=str(where),
-            rows=len(table),
-            expected=ROWS,
-            column=lacking[0] if lacking else None,
-        )
+        problem = f"has {len(table)} rows{lacks}; the challenge has {ROWS} stays with {DEATHS} deaths"
+        raise damaged(where, problem, rows=len(table), expected=ROWS, column=lacking[0] if lacking else None)
     return table
 
 
@@ -116,8 +92,7 @@ def first_values(archive: bytes, where: object) -> pd.DataFrame:
                     stay = _first_of_stay(file.read().decode())
                     stays[int(stay.pop("RecordID"))] = stay
     except (*BROKEN, tarfile.TarError) as error:
-        message = f"{where} is not an archive of stays ({error!r})"
-        raise DatasetDamaged("unreadable_file", message, path=str(where)) from error
+        raise damaged(where, f"is not an archive of stays ({error!r})", "unreadable_file") from error
     table = pd.DataFrame.from_dict(stays, orient="index").reindex(columns=FEATURES).sort_index()
     return table.fillna({"MechVent": 0.0})
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from askless.datasets.base import Info, Recorded
-from askless.datasets.files import absent, checked_csv, data_home, first_present, number_table, openml_table, store
+from askless.datasets.base import Info, Recorded, Table
+from askless.datasets.files import checked_csv, data_home, located, number_table, openml_table, store
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from askless.datasets.base import Table
 
 ROWS, COLUMNS = 4601, 57
 WORDS = (
@@ -30,19 +28,15 @@ VALUES_SHA256 = "b2ea5ff329ebf8561dfa17dd39c46deabfc6ae65ad2904f686f2c16f1fa9458
 
 
 def _read() -> Table:
-
-    packed, plain = first_present(FILE), first_present(UCI_FILE)
-    if packed is not None:
-        table = checked_csv(packed, FILE_SHA256)
-    elif plain is not None:
-        table = _parse(plain.read_bytes(), plain)
-    else:
-        raise absent(
-            "spam",
-            "Download Spambase from UCI (https://archive.ics.uci.edu/dataset/94/spambase; also OpenML 44), and put "
-            "the file spambase.data of its archive",
-            UCI_FILE,
-        )
+    path = located(
+        "spam",
+        "Download Spambase from UCI (https://archive.ics.uci.edu/dataset/94/spambase; also OpenML 44), and put the "
+        "file spambase.data of its archive",
+        FILE,
+        UCI_FILE,
+    )
+    packed = path == data_home() / FILE
+    table = checked_csv(path, FILE_SHA256) if packed else _parse(path.read_bytes(), path)
     table.columns = [*NAMES, "label"]
     label = table.pop("label").map({0: "not spam", 1: "spam"})
     return table, label

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from askless.datasets.base import Info, Recorded
+from askless.datasets.base import Info, Recorded, Table
 from askless.datasets.files import absent, data_home, fetched, first_present, number_table, store, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from askless.datasets.base import Table
 
 URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/thyroid-disease"
 PARTS = {  # by part: rows, and the sum of their values

@@ -1,9 +1,9 @@
 """Emergency-department triage: an invented department whose truth is known.
 
-A hidden condition, its severity and an age band (`columns.py`) produce the answers (`answers.py`) and the
-destination. Given these three, columns are independent of one another, but for the two blood pressures. So the
-probability of each destination is a sum over 90 hidden states, exact for any set of answers. The numbers are
-plausible, not clinical evidence: do not learn medicine here.
+A hidden condition, its severity and an age band produce the answers and the destination (`columns.py`). Given these
+three, columns are independent of one another, but for the two blood pressures. So the probability of each destination
+is a sum over 90 hidden states, exact for any set of answers. The numbers are plausible, not clinical evidence: do not
+learn medicine here.
 """
 
 from __future__ import annotations
@@ -15,16 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askless.datasets.base import Generated, Info
-from askless.datasets.sets.triage import answers
-from askless.datasets.sets.triage.columns import AGE_BANDS, CLASSES, STATES, Column, Number, destination, prior
+from askless.datasets.base import Generated, Info, Table
+from askless.datasets.sets.triage.columns import (
+    AFTER_PRESSURE,
+    AGE_BANDS,
+    BEFORE_PRESSURE,
+    CLASSES,
+    DIASTOLIC,
+    STATES,
+    SYSTOLIC,
+    Column,
+    Number,
+    destination,
+    prior,
+)
 from askless.exceptions import TableError
 from askless.hints import did_you_mean, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from askless.datasets.base import Table
 
 GROUPS = {"blood pressure": ("systolic", "diastolic"), "blood panel": ("white cells", "haemoglobin", "creatinine")}
 COSTS = {  # minutes until the answer is there
@@ -101,46 +110,20 @@ def _age() -> np.ndarray:
 
 def _blood_pressure() -> np.ndarray:
     """(states, systolic, diastolic): a high systolic pressure goes with a high diastolic one."""
-    systolic, diastolic = answers.SYSTOLIC.values[:, None], answers.DIASTOLIC.values[None, :]
-    centre = answers.DIASTOLIC.centres[:, None, None] + DIASTOLIC_SLOPE * (systolic - 130)
-    given = np.exp(-0.5 * ((diastolic - centre) / answers.DIASTOLIC.spread) ** 2)
+    systolic, diastolic = SYSTOLIC.values[:, None], DIASTOLIC.values[None, :]
+    centre = DIASTOLIC.centres[:, None, None] + DIASTOLIC_SLOPE * (systolic - 130)
+    given = np.exp(-0.5 * ((diastolic - centre) / DIASTOLIC.spread) ** 2)
     given = np.where(diastolic <= systolic - LEAST_PULSE_PRESSURE, given, 0.0)
-    result: np.ndarray = answers.SYSTOLIC.table()[:, :, None] * given / given.sum(axis=2, keepdims=True)
+    result: np.ndarray = SYSTOLIC.table()[:, :, None] * given / given.sum(axis=2, keepdims=True)
     return result
 
 
 # In the order of the table.
 _JOINT: tuple[tuple[tuple[Column, ...], Callable[[], np.ndarray]], ...] = (
     ((AGE,), _age),
-    *(
-        ((column,), column.table)
-        for column in (
-            answers.SEX,
-            answers.ARRIVAL,
-            answers.COMPLAINT,
-            answers.HEART_DISEASE,
-            answers.PAIN,
-            answers.CONSCIOUSNESS,
-            answers.FACE_ARM_SPEECH,
-            answers.TEMPERATURE,
-            answers.HEART_RATE,
-            answers.OXYGEN_SATURATION,
-        )
-    ),
-    ((answers.SYSTOLIC, answers.DIASTOLIC), _blood_pressure),
-    *(
-        ((column,), column.table)
-        for column in (
-            answers.ABDOMEN,
-            answers.ECG,
-            answers.ULTRASOUND,
-            answers.LACTATE,
-            answers.WHITE_CELLS,
-            answers.HAEMOGLOBIN,
-            answers.CREATININE,
-            answers.TROPONIN,
-        )
-    ),
+    *(((column,), column.table) for column in BEFORE_PRESSURE),
+    ((SYSTOLIC, DIASTOLIC), _blood_pressure),
+    *(((column,), column.table) for column in AFTER_PRESSURE),
 )
 COLUMNS = tuple(column for columns, _ in _JOINT for column in columns)
 UNITS = ", ".join(f"{column.name} ({column.unit})" for column in COLUMNS if isinstance(column, Number))
