@@ -17,7 +17,7 @@ TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text()) for pa
 TABLE = re.compile(r"\| code \| meaning \|\n\|---\|---\|\n(?:\|.*\|\n)*")
 
 # Functions that make an error or a warning from a code: the position or the keyword of the code.
-HELPERS = {"bad_value": 0, "complain": 1, "conflict": "code", "fail": 0, "invalid": "code", "note": 1}
+HELPERS = {"bad_value": 0, "complain": 1, "conflict": "code", "damaged": 2, "fail": 0, "invalid": "code", "note": 1}
 PAIRS = {"cli/remarks.py", "cli/unseen.py"}  # modules that yield notes: pairs of a code and a message
 # Modules that forward a code in a variable: every word in them may be a code.
 FORWARDING = {
@@ -72,6 +72,12 @@ def is_forwarded(expression):
     return isinstance(expression, ast.Attribute) and expression.attr == "code"
 
 
+def in_helper(module, node):
+    """Whether a call is in one of the helpers, which take the code from their caller."""
+    functions = (each for each in ast.walk(TREES[module]) if isinstance(each, ast.FunctionDef))
+    return any(each.lineno <= node.lineno <= each.end_lineno for each in functions if each.name in HELPERS)
+
+
 def problems_of(module):
     """What is wrong with the codes in a module."""
     for node in ast.walk(TREES[module]):
@@ -91,8 +97,7 @@ def problems_of(module):
             if len(node.args) != 2:
                 yield f"line {node.lineno}: {name} needs a code and a message"
                 continue
-            helper = module == "exceptions.py"  # `bad_value` takes the code from its caller
-            if not (codes or is_forwarded(code) or helper or module in FORWARDING):
+            if not (codes or is_forwarded(code) or in_helper(module, node) or module in FORWARDING):
                 yield f"line {node.lineno}: the code of {name} is not literal"
         for unknown in codes - CODES.keys():
             yield f"line {node.lineno}: {name} has the code {unknown!r}, which is not in CODES"

@@ -227,9 +227,9 @@ def plot_curve(
         missing = {"budget", "score"} - set(frame.columns)
         if missing or frame.empty:
             lacks = " and no ".join(sorted(missing)) or "rows"
-            code = "missing_column" if missing else "too_few_rows"
             message = f"{_called(name)} has no {lacks}; it must be a frame such as model.curve(X, y)"
-            raise ParameterError(code, message, name=name, columns=sorted(missing))
+            fields = {"name": name, "columns": sorted(missing)}
+            raise ParameterError("missing_column" if missing else "too_few_rows", message, **fields)
     ax = axes(ax, (6.4, 4.0), pyplot=pyplot)
     lines = []
     for i, (name, frame) in enumerate(named.items()):
