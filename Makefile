@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench service-load methods spam clean
+.PHONY: demo test check coverage bench service-load methods spam clean
 
 demo: $(READY)  ## train on a built-in data set, compare, interview one case, write demo-report/
 	$(BIN)/askless demo --output demo-report
@@ -17,6 +17,9 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist worksteal
+
+coverage: $(READY)  ## the share of the lines that the tests run; fails below the floor
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-fail-under=96
 
 bench: $(READY)  ## how fast training, roll-outs and one question are; writes docs/performance.md, takes two hours
 	$(BIN)/python benchmarks/speed.py
