@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check coverage bench service-load methods spam clean
+.PHONY: demo test check coverage bench service-load methods tables spam clean
 
 demo: $(READY)  ## train on a built-in data set, compare, interview one case, write demo-report/
 	$(BIN)/askless demo --output demo-report
@@ -29,6 +29,11 @@ service-load: $(READY)  ## requests a second of the service with wrk (apt-get in
 
 methods: $(READY)  ## every method on the paper's Spam protocol; writes docs/results/methods.md (needs ASKLESS_DATA)
 	$(BIN)/python benchmarks/methods.py --again
+
+tables: $(READY)  ## the default fit against boosted trees by hand on public tables; downloads them; takes a day
+	$(BIN)/python benchmarks/tables.py --fetch runs/tables-data
+	$(BIN)/python benchmarks/tables.py --data runs/tables-data --output runs/tables.jsonl
+	$(BIN)/python benchmarks/tables.py --output runs/tables.jsonl --report
 
 spam: $(READY)  ## the paper's Spam protocol; writes docs/results/spam.md (needs ASKLESS_DATA)
 	$(BIN)/python benchmarks/spam.py
