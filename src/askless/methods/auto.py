@@ -50,7 +50,8 @@ PARTS = ("policy", "predictor")
 FIXED = "forward_selection"  # beside another method its order is chosen with that method's predictors
 WEIGHTS = np.linspace(0.0, 1.0, 11)  # shares of the trees that are compared
 SMALL, LARGE = 2500, 20_000  # rows: five folds up to the one, none above the other
-ORDER_ROWS = 2048  # that a fixed order is chosen with
+ORDER_ROWS, ORDER_VALUES = (256, 2048), 1 << 19  # that a fixed order is chosen with: fewer of wide tables
+ORDER_CANDIDATES = 64  # features that are tried after the first step: the best ones alone
 TREE_ROWS = 1 << 15  # that trees learn from
 FEWEST_STEPS, MOST_STEPS = 500, 2000  # of training a greedy policy
 PRETRAINING = 0.4  # steps, as a share of those
@@ -129,7 +130,7 @@ class Auto(NetMethod):
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         splits = self._splits(problem, seed)
         names = list(dict.fromkeys(self.methods))
-        shared = FIXED in names and len(names) > 1
+        shared = FIXED in names and len(names) > 1 and problem.schema.grid is None
         fitted_names = [name for name in names if name != FIXED or not shared]
         parts = self._progress(progress, problem, fitted_names, names, len(splits))
         candidates: dict[str, Candidate] = {}
@@ -317,31 +318,35 @@ def _fixed_order(like: Candidate, splits: Sequence[Problem], problem: Problem) -
 
 def _forward_selection(parts: Sequence[tuple[NetPredictor, Cases, np.ndarray]], problem: Problem) -> Ranking:
     """Adds the feature that lowers the loss most, again and again; a part's rows are predicted by its predictor."""
-    each = max(1, ORDER_ROWS // len(parts))
-    sample = [
-        (predictor, cases[some_rows(len(y), each)], y[some_rows(len(y), each)]) for predictor, cases, y in parts
-    ]
-    n = sum(len(y) for _, _, y in sample)
+    rows = min(max(ORDER_ROWS[0], ORDER_VALUES // problem.schema.n_columns), ORDER_ROWS[1])
+    each = max(1, rows // len(parts))
+    sample = []
+    for predictor, cases, y in parts:
+        some = some_rows(len(y), each)
+        sample.append((predictor, cases[some], y[some]))
     features = len(problem.schema)
 
-    def loss(chosen: list[int]) -> float:
-        total = 0.0
+    def loss(features_known: list[int]) -> float:
+        losses = []
         for predictor, cases, y in sample:
-            asked = np.zeros(cases.present.shape, dtype=bool)
-            asked[:, chosen] = True
-            state = State.of(cases, problem.schema.column_feature, asked)
-            total += float(problem.losses(predictor.predict(state), y).sum())
-        return total / n
+            known = np.zeros(cases.present.shape, dtype=bool)
+            known[:, features_known] = True
+            state = State.of(cases, problem.schema.column_feature, known)
+            losses.append(problem.losses(predictor.predict(state), y))
+        return float(np.concatenate(losses).mean())
 
     chosen: list[int] = []
-    now = loss([])
+    candidates, now = list(range(features)), loss([])
     for _ in range(problem.max_features):
-        rest = [feature for feature in range(features) if feature not in chosen]
-        losses = np.array([loss([*chosen, feature]) for feature in rest])
-        rates = static_rates(problem, chosen)[rest] if problem.priced else np.ones(len(rest))
-        best = int(np.argmax(gain_per_price(now - losses, rates))) if problem.priced else int(np.argmin(losses))
-        now = losses[best]
-        chosen.append(rest[best])
+        losses = np.array([loss([*chosen, feature]) for feature in candidates])
+        gains = now - losses
+        if problem.priced:
+            gains = gain_per_price(gains, static_rates(problem, chosen)[candidates])
+        ranked = np.argsort(-gains, kind="stable")
+        now = losses[ranked[0]]
+        chosen.append(candidates[ranked[0]])
+        rest = max(ORDER_CANDIDATES, problem.max_features)
+        candidates = [candidates[i] for i in ranked[1 : rest + 1]]
     scores = np.full(features, -float(features))
     scores[chosen] = -np.arange(len(chosen), dtype=np.float64)
     return Ranking(scores)

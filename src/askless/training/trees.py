@@ -15,10 +15,9 @@ import numpy as np
 
 from askless.acquisition import Cases, State
 from askless.models import Forests
-from askless.training.problem import Problem, some_rows
+from askless.training.problem import Problem
 
 FEWEST_ROWS = 40  # that a model learns from
-MOST_ROWS = 1 << 15
 ITERATIONS, MOST_ITERATIONS = 40, 160  # grown at once, and in all
 ENOUGH = 0.8  # share of the iterations: if the best number is below it, more would not help
 LEARNING_RATE, BINS = 0.1, 128
@@ -85,15 +84,14 @@ class _Model:
 
         column_feature = problem.schema.column_feature
         rows, x = asked.at(known, column_feature)
-        kept = some_rows(len(rows), MOST_ROWS)
-        x, y = x[kept], asked.y[rows[kept]]
+        y = asked.y[rows]
         if len(y) < FEWEST_ROWS or (problem.task == "classification" and len(np.unique(y)) < 2):
             return None
         columns = columns[~np.isnan(x[:, columns]).all(axis=0)]
         kind = HistGradientBoostingRegressor if problem.task == "regression" else HistGradientBoostingClassifier
         trees = kind(
             learning_rate=LEARNING_RATE,
-            max_leaf_nodes=6 if len(y) < 3000 else 15 if len(y) < 20_000 else 31,
+            max_leaf_nodes=6 if len(y) < 3000 else 15 if len(y) < 8000 else 31,
             max_bins=BINS,
             early_stopping=False,
             random_state=0,
