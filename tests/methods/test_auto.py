@@ -79,7 +79,7 @@ def candidate(kind, rows):
 def test_the_preference_decides_where_losses_are_alike(dynamic, fixed, prefer, kept):
     candidates = {"greedy": candidate("dynamic", dynamic), "forward_selection": candidate("static", fixed)}
     assert _kept(candidates, prefer) == kept
-    assert ("case by case" in _explanation(kept, candidates)) == (kept == "greedy")
+    assert ("case by case" in _explanation(kept, candidates, 0.3)) == (kept == "greedy")
 
 
 def test_the_fixed_order_finds_what_matters():

@@ -103,11 +103,7 @@ def test_a_fit_shows_one_progress_for_all_methods_and_ends_with_what_was_kept(su
     lines = lines_of(shown(surface, a_fit, verbose=True))
     kept = next(line for line in lines if line.startswith("kept"))
     before = lines[: lines.index(kept)]
-    phases = (
-        ["greedy: "]
-        if surface == "jupyter"
-        else ["greedy: ", "greedy: boosted trees", "forward_selection: boosted trees"]
-    )
+    phases = ["greedy: "] if surface == "jupyter" else ["greedy: ", "forward_selection", "boosted trees"]
     for name in phases:
         assert any(line.startswith(name) for line in before), name
     shares = [int(share) for share in re.findall(r"(\d+)%", "\n".join(before))]

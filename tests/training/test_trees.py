@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 
 from askless.acquisition import Cases, State
+from askless.models.ensemble import with_gaps
 from askless.training import Asked, fit_forests
 from askless.training.trees import _Model, _Nodes
 from tests.methods.planted import planted
@@ -17,10 +18,12 @@ def test_rows_come_to_know_a_feature_when_it_is_answered():
     cases = Cases(np.arange(1, 13, dtype=np.float32).reshape(3, 4), np.array([[1, 1, 1], [0, 1, 1], [0, 1, 0]], bool))
     order = np.array([[2, 0, 1], [0, 2, 1], [0, 1, -1]])
     asked, column_feature = Asked(cases, np.arange(3), order), np.array([0, 0, 1, 2])
-    rows, x = asked.at(1, column_feature)
+    rows, state = asked.at(1, column_feature)
+    x = with_gaps(state, column_feature)
     assert_array_equal(rows, [0, 1, 2])
     assert_array_equal(x, [[np.nan] * 3 + [4], [np.nan] * 3 + [8], [np.nan, np.nan, 11, np.nan]])
-    rows, x = asked.at(2, column_feature)
+    rows, state = asked.at(2, column_feature)
+    x = with_gaps(state, column_feature)
     assert_array_equal(rows, [0, 1])
     assert_array_equal(x, [[1, 2, np.nan, 4], [np.nan, np.nan, 7, 8]])
     assert_array_equal(asked.at(3, column_feature)[0], [0])
@@ -43,11 +46,9 @@ def test_numpy_predicts_as_scikit_learn_does(task, n_classes):
         model.grow(30)
         nodes = _Nodes(problem.n_outputs)
         nodes.add([model], 20)
-        rows, x = new.at(known, problem.schema.column_feature)
+        rows, state = new.at(known, problem.schema.column_feature)
+        x = with_gaps(state, problem.schema.column_feature)
         expected = list(model.staged(x, problem.n_outputs))[19]
-        state = State(
-            np.nan_to_num(x), ~np.isnan(x[:, problem.schema.starts]), ~np.isnan(x[:, problem.schema.starts])
-        )
         found = nodes.forests()(state, problem.schema.column_feature)
         assert len(rows) > 100
         assert_allclose(found if task == "regression" else softmax(found, axis=1), expected, atol=1e-5)

@@ -1,7 +1,7 @@
 """The default method: cross-fitted networks and boosted trees, asked case by case or in a fixed order.
 
-The file reads from top to bottom: the settings, the models of each split, the candidates (ways to ask), the trees
-that follow a candidate's questions, and the comparison on rows that nothing has learned from.
+The file reads from top to bottom: the settings, the models of each split, the candidates (ways to ask), their
+comparison on rows that nothing has learned from, and the trees that learn from the questions of the one that is kept.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ from askless.methods.columns import telling_columns
 from askless.methods.greedy import Greedy, GreedyRecipe
 from askless.methods.oracle_order import OracleOrder
 from askless.methods.settings import NETWORK, Choice, Names, Number
-from askless.models import BlendedPredictor, Forests, MeanPolicy, NetPolicy, NetPredictor, Ranking
+from askless.models import BlendedPredictor, MeanPolicy, NetPolicy, NetPredictor, Ranking
 from askless.training import (
     Asked,
     Checkpoint,
     Problem,
     Progress,
-    asked,
     diverged,
     finished,
     fit_forests,
@@ -40,17 +39,18 @@ from askless.training import (
     row_losses,
     some_rows,
     static_rates,
-    validation_rollout,
 )
 from askless.training.chains import batches_in_epoch
 
 __all__ = ["Auto"]
 
 PARTS = ("policy", "predictor")
+TREES = "boosted trees"  # a stage of the progress
 FIXED = "forward_selection"  # beside another method its order is chosen with that method's predictors
 WEIGHTS = np.linspace(0.0, 1.0, 11)  # shares of the trees that are compared
 SMALL, LARGE = 2500, 20_000  # rows: five folds up to the one, none above the other
-ORDER_ROWS = 2048  # that a fixed order is chosen with
+ORDER_ROWS, ORDER_VALUES = (256, 2048), 1 << 19  # that a fixed order is chosen with: fewer of wide tables
+ORDER_CANDIDATES = 64  # features that are tried after the first step: the best ones alone
 TREE_ROWS = 1 << 15  # that trees learn from
 FEWEST_STEPS, MOST_STEPS = 500, 2000  # of training a greedy policy
 PRETRAINING = 0.4  # steps, as a share of those
@@ -63,9 +63,9 @@ class Auto(NetMethod):
 
     The rows are split into folds. For each fold, `greedy` learns from the other rows. Two ways to ask are compared:
     case by case, with the mean of the policies, and in one fixed order, which is chosen by forward selection with the
-    same networks. For each of them boosted trees learn from what it asks, and their share in the prediction is the
-    one that is best on rows that they have not seen. The way with the lower loss on such rows is kept. If the
-    difference is less than one standard error, `prefer` decides.
+    same networks. The one with the lower loss on rows that its networks have not seen is kept. If the difference is
+    less than one standard error, `prefer` decides. Then boosted trees learn from what it asks. Their share in the
+    prediction is the one that is best on rows that they have not seen.
 
     Images, networks of your own, tables of more than 20,000 rows and fits with `validation=` use one split.
 
@@ -129,7 +129,7 @@ class Auto(NetMethod):
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         splits = self._splits(problem, seed)
         names = list(dict.fromkeys(self.methods))
-        shared = FIXED in names and len(names) > 1
+        shared = FIXED in names and len(names) > 1 and problem.schema.grid is None
         fitted_names = [name for name in names if name != FIXED or not shared]
         parts = self._progress(progress, problem, fitted_names, names, len(splits))
         candidates: dict[str, Candidate] = {}
@@ -144,9 +144,6 @@ class Auto(NetMethod):
             candidates[FIXED] = _fixed_order(next(iter(candidates.values())), splits, problem)
             parts[FIXED][0].epoch(1.0, "forward selection", {})
         for name, candidate in list(candidates.items()):
-            if self.predictor != "network" and problem.schema.grid is None:
-                candidate = _with_trees(candidate, splits, problem, always=self.predictor == "trees")
-                parts[name][-1].epoch(1.0, "boosted trees", {})
             candidates[name] = candidate.measured(splits)
             if not isfinite(candidates[name].loss):
                 del candidates[name]
@@ -158,18 +155,21 @@ class Auto(NetMethod):
             fields = {**why.fields, "method": name}
             warnings.warn(AsklessWarning("method_failed", message, **fields), stacklevel=2)
         best = _kept(candidates, self.prefer)
-        losses = {name: candidate.loss for name, candidate in candidates.items()}
-        chosen = candidates[best]
+        chosen, share = candidates[best], 0.0
+        predictor = chosen.predictor
+        if self.predictor != "network" and problem.schema.grid is None:
+            predictor, share = _with_trees(chosen, splits, problem, always=self.predictor == "trees")
+            parts[TREES][0].epoch(1.0, TREES, {})
         summary = chosen.summary | {
             "method": best,
             "kind": chosen.kind,
             "folds": len(splits),
-            "trees_share": chosen.weight,
-            "losses": losses | dict.fromkeys(failed),
+            "trees_share": share,
+            "losses": {name: candidate.loss for name, candidate in candidates.items()} | dict.fromkeys(failed),
             "seconds": {name: round(candidate.seconds, 3) for name, candidate in candidates.items()},
-            "explanation": _explanation(best, candidates),
+            "explanation": _explanation(best, candidates, share),
         }
-        return Fitted(chosen.policy, chosen.predictor, chosen.history, summary, chosen.max_features)
+        return Fitted(chosen.policy, predictor, chosen.history, summary, chosen.max_features)
 
     def _progress(
         self, progress: Progress, problem: Problem, fitted: Sequence[str], names: Sequence[str], splits: int
@@ -177,11 +177,12 @@ class Auto(NetMethod):
         """The parts of the work by candidate: its fits, one for each split, and its trees."""
         stages = [(name, self._configured(name).work(problem)) for name in fitted for _ in range(splits)]
         stages += [(name, ORDER_WORK) for name in names if name not in fitted]
-        stages += [(name, TREES_WORK * splits) for name in names]
+        stages.append((TREES, TREES_WORK * splits))
         parts = progress.parts([work for _, work in stages], [name for name, _ in stages])
-        return {
-            name: [part for part, (whose, _) in zip(parts, stages, strict=True) if whose == name] for name in names
-        }
+        named: dict[str, list[Progress]] = {name: [] for name, _ in stages}
+        for (name, _), part in zip(stages, parts, strict=True):
+            named[name].append(part)
+        return named
 
     def _splits(self, problem: Problem, seed: int) -> list[Problem]:
         """The problem with other validation rows each time; all rows are held out once."""
@@ -237,13 +238,11 @@ class Candidate:
     history: list[dict[str, Any]]
     summary: dict[str, Any]
     max_features: int | None = None
-    weight: float = 0.0  # of the trees
-    held: list[Predictor] | None = None  # what predicts the held-out rows of each split, if it is not `predictors`
     rows: np.ndarray | None = None  # (n,) mean losses of the held-out rows of all splits
 
     def measured(self, splits: Sequence[Problem]) -> Candidate:
         """With the losses of the held-out rows of each split."""
-        parts = zip(self.policies, self.held or self.predictors, splits, strict=True)
+        parts = zip(self.policies, self.predictors, splits, strict=True)
         return replace(self, rows=np.concatenate([row_losses(*part).mean(axis=1) for part in parts]))
 
     @property
@@ -317,74 +316,69 @@ def _fixed_order(like: Candidate, splits: Sequence[Problem], problem: Problem) -
 
 def _forward_selection(parts: Sequence[tuple[NetPredictor, Cases, np.ndarray]], problem: Problem) -> Ranking:
     """Adds the feature that lowers the loss most, again and again; a part's rows are predicted by its predictor."""
-    each = max(1, ORDER_ROWS // len(parts))
-    sample = [
-        (predictor, cases[some_rows(len(y), each)], y[some_rows(len(y), each)]) for predictor, cases, y in parts
-    ]
-    n = sum(len(y) for _, _, y in sample)
+    rows = min(max(ORDER_ROWS[0], ORDER_VALUES // problem.schema.n_columns), ORDER_ROWS[1])
+    each = max(1, rows // len(parts))
+    sample = []
+    for predictor, cases, y in parts:
+        some = some_rows(len(y), each)
+        sample.append((predictor, cases[some], y[some]))
     features = len(problem.schema)
 
-    def loss(chosen: list[int]) -> float:
-        total = 0.0
+    def loss(features_known: list[int]) -> float:
+        losses = []
         for predictor, cases, y in sample:
-            asked = np.zeros(cases.present.shape, dtype=bool)
-            asked[:, chosen] = True
-            state = State.of(cases, problem.schema.column_feature, asked)
-            total += float(problem.losses(predictor.predict(state), y).sum())
-        return total / n
+            known = np.zeros(cases.present.shape, dtype=bool)
+            known[:, features_known] = True
+            state = State.of(cases, problem.schema.column_feature, known)
+            losses.append(problem.losses(predictor.predict(state), y))
+        return float(np.concatenate(losses).mean())
 
     chosen: list[int] = []
-    now = loss([])
+    candidates, now = list(range(features)), loss([])
     for _ in range(problem.max_features):
-        rest = [feature for feature in range(features) if feature not in chosen]
-        losses = np.array([loss([*chosen, feature]) for feature in rest])
-        rates = static_rates(problem, chosen)[rest] if problem.priced else np.ones(len(rest))
-        best = int(np.argmax(gain_per_price(now - losses, rates))) if problem.priced else int(np.argmin(losses))
-        now = losses[best]
-        chosen.append(rest[best])
+        losses = np.array([loss([*chosen, feature]) for feature in candidates])
+        gains = now - losses
+        if problem.priced:
+            gains = gain_per_price(gains, static_rates(problem, chosen)[candidates])
+        ranked = np.argsort(-gains, kind="stable")
+        now = losses[ranked[0]]
+        chosen.append(candidates[ranked[0]])
+        rest = max(ORDER_CANDIDATES, problem.max_features)
+        candidates = [candidates[i] for i in ranked[1 : rest + 1]]
     scores = np.full(features, -float(features))
     scores[chosen] = -np.arange(len(chosen), dtype=np.float64)
     return Ranking(scores)
 
 
-def _with_trees(candidate: Candidate, splits: Sequence[Problem], problem: Problem, *, always: bool) -> Candidate:
-    """The candidate with boosted trees that learn from what it asks, if they lower the loss on held-out rows."""
-    begun = time.perf_counter()
+def _with_trees(
+    chosen: Candidate, splits: Sequence[Problem], problem: Problem, *, always: bool
+) -> tuple[Predictor, float]:
+    """The candidate's predictor with boosted trees that learn from what it asks, and their share in the prediction.
+
+    The policy of all splits asks, as in use: that of one split leaves out other features late in a case, and trees
+    know only what they have seen left out.
+    """
     column_feature = problem.schema.column_feature
     pairs = []
-    for policy, predictor, split in zip(candidate.policies, candidate.predictors, splits, strict=True):
+    for predictor, split in zip(chosen.predictors, splits, strict=True):
         rows = some_rows(len(split.y_train), TREE_ROWS)
-        train = split.train[rows]
-        order = asked(policy, predictor, train, split).order
-        cases, y = split.validation_sample
-        trajectory = validation_rollout(policy, predictor, split)
-        pairs.append((Asked(train, split.y_train[rows], order), Asked(cases, y, trajectory.order), trajectory))
-    grown = fit_forests([(train, held) for train, held, _ in pairs], problem, _tree_columns(problem))
+        train = Asked.by(chosen.policy, predictor, split.train[rows], split.y_train[rows], split)
+        pairs.append((train, Asked.by(chosen.policy, predictor, *split.validation_sample, split)))
+    grown = fit_forests(pairs, problem, _tree_columns(problem))
     if grown is None:
-        return candidate
+        return chosen.predictor, 0.0
     forests, each = grown
     losses = np.zeros(len(WEIGHTS))
-    for own, predictor, (_, held, trajectory) in zip(each, candidate.predictors, pairs, strict=True):
+    for own, predictor, (_, held) in zip(each, chosen.predictors, pairs, strict=True):
         alone = BlendedPredictor([predictor], own, weight=1.0, column_feature=column_feature)
-        for step in range(1, trajectory.predictions.shape[1]):
-            net = trajectory.predictions[:, step]
-            trees = alone.predict(State.of(held.cases, column_feature, trajectory.selected(step)))
-            losses += [problem.losses((1.0 - w) * net + w * trees, held.y).sum() for w in WEIGHTS]
-    weight = 1.0 if always else float(WEIGHTS[np.argmin(losses)])
-    seconds = candidate.seconds + time.perf_counter() - begun
-    if weight == 0.0:
-        return replace(candidate, seconds=seconds)
-
-    def blended(predictors: Sequence[NetPredictor], trees: Forests) -> BlendedPredictor:
-        return BlendedPredictor(predictors, trees, weight=weight, column_feature=column_feature)
-
-    return replace(
-        candidate,
-        predictor=blended(candidate.predictors, forests),
-        held=[blended([net], own) for net, own in zip(candidate.predictors, each, strict=True)],
-        weight=weight,
-        seconds=seconds,
-    )
+        for known in range(1, held.order.shape[1] + 1):
+            rows, state = held.at(known, column_feature)
+            net, trees, y = predictor.predict(state), alone.predict(state), held.y[rows]
+            losses += [problem.losses((1.0 - w) * net + w * trees, y).sum() for w in WEIGHTS]
+    share = 1.0 if always else float(WEIGHTS[np.argmin(losses)])
+    if share == 0.0:
+        return chosen.predictor, share
+    return BlendedPredictor(chosen.predictors, forests, weight=share, column_feature=column_feature), share
 
 
 def _tree_columns(problem: Problem) -> np.ndarray:
@@ -416,18 +410,17 @@ def _difference(one: Candidate, other: Candidate) -> tuple[float, float]:
     return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(len(difference)))
 
 
-def _explanation(best: str, candidates: dict[str, Candidate]) -> str:
+def _explanation(best: str, candidates: dict[str, Candidate], share: float) -> str:
     """Says what was kept, and compares its loss on held-out rows with those of the others."""
     chosen = candidates[best]
     fixed = "a fixed order: everyone is asked the same questions, unless values are missing"
     kept = f"{best}: questions chosen case by case" if chosen.kind == "dynamic" else fixed
-    share = f", with {chosen.weight:.0%} boosted trees in the prediction" if chosen.weight else ""
-    text = f"kept {kept}{share}; loss on held-out rows {chosen.loss:.4f}"
+    text = f"kept {kept}; loss of the networks on held-out rows {chosen.loss:.4f}"
     for name, other in candidates.items():
         if name != best:
             difference, error = _difference(other, chosen)
-            text += f"; {name} {other.loss:.4f} (difference {difference:+.4f} ± {error:.4f})"
-    return text
+            text += f", {name} {other.loss:.4f} (difference {difference:+.4f} ± {error:.4f})"
+    return f"{text}; boosted trees have a share of {share:.0%} in the prediction" if share else text
 
 
 def _kept_in(checkpoint: Checkpoint | None, stage: str, attempt: Callable[[], Fitted]) -> Fitted:

@@ -63,6 +63,11 @@ def _of(i: int, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
+def with_gaps(state: State, column_feature: np.ndarray) -> np.ndarray:
+    """(n, columns) the values, NaN where they are not known."""
+    return np.where(state.known[:, column_feature], state.x, np.float32(np.nan))
+
+
 @dataclass(frozen=True, eq=False)
 class Forests:
     """Boosted trees over partial records: a forest for each number of known features, in one table of nodes.
@@ -89,8 +94,7 @@ class Forests:
             rows = np.flatnonzero(level == forest)
             for start in range(0, len(rows), CASES_AT_ONCE):
                 run = rows[start : start + CASES_AT_ONCE]
-                x = np.where(state.known[run][:, column_feature], state.x[run], np.nan)
-                sums[run] = self._sums(x, int(forest))
+                sums[run] = self._sums(with_gaps(state[run], column_feature), int(forest))
         return sums
 
     def _sums(self, x: np.ndarray, forest: int) -> np.ndarray:

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from askless.acquisition import Cases, State
+from askless.acquisition import Cases, Policy, Predictor, State
 from askless.models import Forests
-from askless.training.problem import Problem, some_rows
+from askless.models.ensemble import with_gaps
+from askless.training.problem import Problem, asked
 
 FEWEST_ROWS = 40  # that a model learns from
-MOST_ROWS = 1 << 15
 ITERATIONS, MOST_ITERATIONS = 40, 160  # grown at once, and in all
 ENOUGH = 0.8  # share of the iterations: if the best number is below it, more would not help
 LEARNING_RATE, BINS = 0.1, 128
@@ -33,8 +33,13 @@ class Asked:
     y: np.ndarray  # (n,)
     order: np.ndarray  # (n, steps) features in the order they were asked; -1 after the end
 
-    def at(self, known: int, column_feature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The rows (m,) of which so many features come to be known, and their columns with NaN for the others."""
+    @classmethod
+    def by(cls, policy: Policy, predictor: Predictor, cases: Cases, y: np.ndarray, problem: Problem) -> Asked:
+        """What a policy asks of these rows."""
+        return cls(cases, y, asked(policy, predictor, cases, problem).order)
+
+    def at(self, known: int, column_feature: np.ndarray) -> tuple[np.ndarray, State]:
+        """The rows (m,) of which so many features come to be known, and their state then."""
         answered = np.take_along_axis(self.cases.present, np.maximum(self.order, 0), axis=1) & (self.order >= 0)
         count = answered.cumsum(axis=1)  # (n, steps)
         rows = np.flatnonzero(count[:, -1] >= known) if self.order.shape[1] else np.arange(0)
@@ -43,8 +48,7 @@ class Asked:
         asked = np.zeros((len(rows), self.cases.present.shape[1]), dtype=bool)
         row, step = np.nonzero(before)
         asked[row, self.order[rows[row], step]] = True
-        state = State.of(self.cases[rows], column_feature, asked)
-        return rows, np.where(state.known[:, column_feature], state.x, np.nan)
+        return rows, State.of(self.cases[rows], column_feature, asked)
 
 
 def fit_forests(
@@ -84,16 +88,15 @@ class _Model:
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
         column_feature = problem.schema.column_feature
-        rows, x = asked.at(known, column_feature)
-        kept = some_rows(len(rows), MOST_ROWS)
-        x, y = x[kept], asked.y[rows[kept]]
+        rows, state = asked.at(known, column_feature)
+        x, y = with_gaps(state, column_feature), asked.y[rows]
         if len(y) < FEWEST_ROWS or (problem.task == "classification" and len(np.unique(y)) < 2):
             return None
         columns = columns[~np.isnan(x[:, columns]).all(axis=0)]
         kind = HistGradientBoostingRegressor if problem.task == "regression" else HistGradientBoostingClassifier
         trees = kind(
             learning_rate=LEARNING_RATE,
-            max_leaf_nodes=6 if len(y) < 3000 else 15 if len(y) < 20_000 else 31,
+            max_leaf_nodes=6 if len(y) < 3000 else 15 if len(y) < 8000 else 31,
             max_bins=BINS,
             early_stopping=False,
             random_state=0,
@@ -131,7 +134,8 @@ def _best_iterations(models: Sequence[_Model], held: Sequence[Asked], known: int
 
 def _staged_losses(model: _Model, held: Asked, known: int, problem: Problem) -> np.ndarray:
     """(iterations,) the summed loss on the held-out rows after each iteration."""
-    rows, x = held.at(known, problem.schema.column_feature)
+    rows, state = held.at(known, problem.schema.column_feature)
+    x = with_gaps(state, problem.schema.column_feature)
     staged = model.staged(x, problem.n_outputs)
     return np.array([problem.losses(predictions, held.y[rows]).sum() for predictions in staged])
 
