@@ -59,8 +59,7 @@ class AttributionMethod(ImportanceMethod):
 def by_feature(each: np.ndarray, schema: Schema) -> np.ndarray:
     """(n, features) the attributions (n, columns + features) of a feature's columns and of its mask, summed."""
     columns = np.add.reduceat(each[:, : schema.n_columns], schema.starts, axis=1)
-    total: np.ndarray = columns + each[:, schema.n_columns :]
-    return total
+    return columns + each[:, schema.n_columns :]
 
 
 def mean_inputs(problem: Problem) -> Tensor:
@@ -134,8 +133,7 @@ def weighted(network: nn.Sequential) -> nn.Module:
             self.network = network
 
         def forward(self, inputs: Tensor, weights: Tensor) -> Tensor:
-            total: Tensor = (self.network(inputs) * weights).sum(dim=1)
-            return total
+            return (self.network(inputs) * weights).sum(dim=1)
 
     return Weighted()
 
@@ -167,7 +165,4 @@ class IntegratedGradients(AttributionMethod):
         integrated = self._captum().IntegratedGradients(model)
         target = 0 if y is None else y
         rows = max(len(inputs), AT_ONCE)  # of all the points between, which bounds the memory
-        each: Tensor = integrated.attribute(
-            inputs, baseline, target=target, n_steps=self.steps, internal_batch_size=rows
-        )
-        return each
+        return integrated.attribute(inputs, baseline, target=target, n_steps=self.steps, internal_batch_size=rows)

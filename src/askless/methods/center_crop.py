@@ -37,5 +37,4 @@ def distances(grid: Grid) -> np.ndarray:
     """(patches,) how far each patch is from the centre, squared, in halves of a patch: whole numbers."""
     row, column = np.divmod(np.arange(grid.n_patches), grid.columns)
     down, right = 2 * row + 1 - grid.rows, 2 * column + 1 - grid.columns
-    squares: np.ndarray = (down**2 + right**2).astype(np.float64)
-    return squares
+    return (down**2 + right**2).astype(np.float64)

@@ -152,8 +152,7 @@ def _first_scores(policy: MarginalPolicy) -> np.ndarray:
     """(features,) what the first question is worth."""
     x = np.zeros((1, int(policy.book.widths.sum())), policy.network.value_weight.dtype)
     nothing = np.zeros((1, len(policy.book.widths)), dtype=bool)
-    first: np.ndarray = policy.score(State(x, nothing, nothing))[0]
-    return first
+    return policy.score(State(x, nothing, nothing))[0]
 
 
 class VaeModule(nn.Module):

@@ -90,8 +90,7 @@ def nearest(rows: np.ndarray, points: np.ndarray) -> np.ndarray:
     """(n,) which of the points (m, width) is the nearest to each row (n, width); the first of equally near ones."""
     rows, points = rows.astype(np.float64), points.astype(np.float64)
     distance = (points * points).sum(axis=1) - 2.0 * rows @ points.T
-    found: np.ndarray = distance.argmin(axis=1)
-    return found
+    return distance.argmin(axis=1)
 
 
 def _centres(rows: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:

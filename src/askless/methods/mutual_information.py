@@ -96,8 +96,7 @@ class MutualInformation(RankingMethod):
 
 def category_codes(x: np.ndarray) -> np.ndarray:
     """(n,) which column of (n, choices) is 1; the number of choices where none is."""
-    codes: np.ndarray = np.where(x.any(axis=1), x.argmax(axis=1), x.shape[1])
-    return codes
+    return np.where(x.any(axis=1), x.argmax(axis=1), x.shape[1])
 
 
 def equal_frequency_bins(values: np.ndarray, bins: int) -> np.ndarray:

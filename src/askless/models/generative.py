@@ -191,8 +191,7 @@ class GenerativePolicy(Policy):
             nearest += drawn > middle[:, None, None]
         place = nearest + answers * np.arange(numbers * b).reshape(numbers, b, 1)
         counts = np.bincount(place.ravel(), minlength=numbers * b * answers).reshape(numbers, b, answers)
-        shares: np.ndarray = counts.transpose(0, 2, 1)[real] / samples
-        return shares
+        return counts.transpose(0, 2, 1)[real] / samples
 
     @cached_property
     def _heads(self) -> Heads:

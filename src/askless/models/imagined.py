@@ -139,15 +139,13 @@ def _divergence(logits: np.ndarray, weights: np.ndarray) -> np.ndarray:
     mean = (chances * weights).sum(axis=1)  # (classes, b)
     tiny = np.finfo(mean.dtype).tiny  # a class that no answer makes likely adds 0, not 0 times infinity
     of_mean = (mean * np.log(np.maximum(mean, tiny))).sum(axis=0)
-    worth: np.ndarray = np.maximum((negative_entropy * weights).sum(axis=0) - of_mean, 0.0)
-    return worth
+    return np.maximum((negative_entropy * weights).sum(axis=0) - of_mean, 0.0)
 
 
 def _variance(means: np.ndarray, weights: np.ndarray, scale: float) -> np.ndarray:
     """(b,) the variance over answers of predicted means (answers, b), in the target's units."""
     away = means - (means * weights).sum(axis=0)
-    variance: np.ndarray = (away * away * weights).sum(axis=0).astype(np.float64) * scale * scale
-    return variance
+    return (away * away * weights).sum(axis=0).astype(np.float64) * scale * scale
 
 
 @dataclass(eq=False, repr=False)

@@ -190,8 +190,7 @@ class OraclePolicy(TruthPolicy):
     def _distance(self, complete: np.ndarray, partial: np.ndarray) -> np.ndarray:
         """(n,) between what `_outputs` gave."""
         each = np.exp(complete) * (complete - partial) if self.classes else (complete - partial) ** 2
-        distance: np.ndarray = each.sum(axis=1)
-        return distance
+        return each.sum(axis=1)
 
     def config(self) -> dict[str, Any]:
         """Whether there are classes."""

@@ -144,8 +144,7 @@ class DiscreteProblem(Predictor):
 
     def entropy(self, partial: Partial) -> Floats:
         """(n,) H(y | x_s), the log-loss to expect from the best prediction."""
-        entropy: Floats = -xlogx(self.posterior(partial)).sum(axis=1)
-        return entropy
+        return -xlogx(self.posterior(partial)).sum(axis=1)
 
     def cmi(self, partial: Partial) -> Floats:
         """(n, features) I(y; x_i | x_s), a group's columns jointly; 0 for what was asked or cannot occur."""
@@ -250,8 +249,7 @@ class DiscreteProblem(Predictor):
         exact = self.posterior(partial)
         with np.errstate(divide="ignore"):  # a class that can be and is said to be impossible: infinitely wrong
             log = np.log(np.where(exact > 0, predictions, 1.0))
-        divergence: Floats = (xlogx(exact) - exact * log).sum(axis=1)
-        return divergence
+        return (xlogx(exact) - exact * log).sum(axis=1)
 
     def regret(self, partial: Partial, picks: Ints) -> Floats:
         """(n,) how much less information `picks` (n,) bring than the best would; 0 where nothing is picked."""
@@ -278,8 +276,7 @@ class Visits:
     @property
     def depth(self) -> Ints:
         """(m,) how many questions were asked before."""
-        depth: Ints = np.count_nonzero(self.partial.asked, axis=1)
-        return depth
+        return np.count_nonzero(self.partial.asked, axis=1)
 
     @property
     def ended(self) -> Bools:

@@ -75,8 +75,7 @@ class GaussianProblem(Predictor):
     def subsets(self) -> Bools:
         """(subsets, features) bool, in the order of their numbers."""
         size = len(self.features)
-        bits: Bools = (np.arange(2**size)[:, None] >> np.arange(size)) % 2 == 1
-        return bits
+        return (np.arange(2**size)[:, None] >> np.arange(size)) % 2 == 1
 
     @cached_property
     def _weights(self) -> Floats:
@@ -103,8 +102,7 @@ class GaussianProblem(Predictor):
 
     def number(self, known: Bools) -> Ints:
         """(n,) the numbers of the subsets `known` (n, features)."""
-        numbers: Ints = np.asarray(known) @ (1 << np.arange(len(self.features)))
-        return numbers
+        return np.asarray(known) @ (1 << np.arange(len(self.features)))
 
     # Exact quantities
 

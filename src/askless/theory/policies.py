@@ -89,8 +89,7 @@ def divergence_from_mean(predictions: Floats) -> Floats:
     mean = predictions.mean(axis=-2, keepdims=True)
     # Where a probability is 0 so is its term; the mean is positive wherever any of its terms is.
     ratio = np.divide(predictions, mean, out=np.ones_like(predictions), where=predictions > 0)
-    worth: Floats = np.maximum((predictions * np.log(ratio)).sum(axis=-1).mean(axis=-1), 0.0)
-    return worth
+    return np.maximum((predictions * np.log(ratio)).sum(axis=-1).mean(axis=-1), 0.0)
 
 
 def variance_of_means(predictions: Floats) -> Floats:
@@ -99,8 +98,7 @@ def variance_of_means(predictions: Floats) -> Floats:
     >>> variance_of_means(np.array([[1.0], [3.0]]))
     np.float64(1.0)
     """
-    worth: Floats = predictions[..., 0].var(axis=-1)
-    return worth
+    return predictions[..., 0].var(axis=-1)
 
 
 def estimate_worth(

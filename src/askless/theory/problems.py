@@ -28,8 +28,7 @@ def _table(prior: Floats, columns: list[tuple[str, Floats]]) -> Floats:
     """
     letters = "".join(axes[-1] for axes, _ in columns)
     script = ",".join(["y", *(axes for axes, _ in columns)])
-    joint: Floats = np.einsum(f"{script}->{letters}y", prior, *(p for _, p in columns))
-    return joint
+    return np.einsum(f"{script}->{letters}y", prior, *(p for _, p in columns))
 
 
 def noisy_tests() -> DiscreteProblem:

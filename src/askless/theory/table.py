@@ -79,8 +79,7 @@ class StateTable:
             message = f"column {column} of row {row} holds {value}, not one of 0 to {high}"
             where = {"row": int(row), "column": int(column)}
             raise ParameterError("out_of_range", message, **where, value=value, low=0, high=high)
-        numbers: Ints = np.where(shown, partial.values, self.levels) @ self.strides
-        return numbers
+        return np.where(shown, partial.values, self.levels) @ self.strides
 
     def after(self, quantity: Floats) -> Floats:
         """(S, features): `quantity` (S,) summed over the answers to each feature; inf where it was asked."""
@@ -109,8 +108,7 @@ class StateTable:
     def given(self, quantity: Floats, numbers: Ints) -> Floats:
         """(n, ...): a quantity (S, ...) that is kept times p(x_s), for records; 0 for those that cannot occur."""
         weight = self.weight[numbers].reshape(-1, *[1] * (quantity.ndim - 1))
-        rows: Floats = quantity[numbers] / np.where(weight > 0, weight, 1.0)
-        return rows
+        return quantity[numbers] / np.where(weight > 0, weight, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,8 +81,7 @@ class Block:
     def likelihood(self, codes: list[np.ndarray]) -> np.ndarray:
         """(n, states) how probable each row's values are; a code of -1 is not known."""
         index: tuple[Any, ...] = (slice(None), *codes)
-        result: np.ndarray = self.padded[index].T
-        return result
+        return self.padded[index].T
 
     def draw(self, state: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
         """For each column the (n,) codes of fresh values, one row for each hidden state."""
@@ -96,16 +95,14 @@ def pick(table: np.ndarray, row: np.ndarray, rng: np.random.Generator) -> np.nda
     steps /= steps[:, -1:]
     ladder = (steps + np.arange(len(table))[:, None]).reshape(-1)  # row r climbs from r to r + 1
     found = np.searchsorted(ladder, rng.random(len(row)) + row, side="right") - row * table.shape[1]
-    result: np.ndarray = np.minimum(found, table.shape[1] - 1)  # u + row can round up to the next row's start
-    return result
+    return np.minimum(found, table.shape[1] - 1)  # u + row can round up to the next row's start
 
 
 def _age() -> np.ndarray:
     """(states, ages): every year of the band is equally probable."""
     bands = np.array([AGE_BANDS[s.age_band] for s in STATES])
     inside = (AGE.values >= bands[:, :1]) & (AGE.values <= bands[:, 1:])
-    result: np.ndarray = inside / inside.sum(axis=1, keepdims=True)
-    return result
+    return inside / inside.sum(axis=1, keepdims=True)
 
 
 def _blood_pressure() -> np.ndarray:
@@ -114,8 +111,7 @@ def _blood_pressure() -> np.ndarray:
     centre = DIASTOLIC.centres[:, None, None] + DIASTOLIC_SLOPE * (systolic - 130)
     given = np.exp(-0.5 * ((diastolic - centre) / DIASTOLIC.spread) ** 2)
     given = np.where(diastolic <= systolic - LEAST_PULSE_PRESSURE, given, 0.0)
-    result: np.ndarray = SYSTOLIC.table()[:, :, None] * given / given.sum(axis=2, keepdims=True)
-    return result
+    return SYSTOLIC.table()[:, :, None] * given / given.sum(axis=2, keepdims=True)
 
 
 # In the order of the table.
@@ -150,8 +146,7 @@ def state_posterior(codes: Mapping[str, np.ndarray], n: int) -> np.ndarray:
         message = f"row {row} (0-based): these values cannot occur together; the blood pressures are too close"
         raise TableError("bad_cell", message, row=row, columns=["systolic", "diastolic"])
     weights = np.exp(log - top)
-    result: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
-    return result
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def sample(n: int, rng: np.random.Generator) -> tuple[np.ndarray, dict[str, np.ndarray]]:

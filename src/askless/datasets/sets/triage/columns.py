@@ -93,8 +93,7 @@ def destination() -> np.ndarray:
         [CONDITIONS[s.condition].unstable_to if s.unstable else CONDITIONS[s.condition].stable_to for s in STATES]
     )
     towards[:, CLASSES.index("discharge")] *= [DISCHARGE_ODDS_BY_AGE[s.age_band] for s in STATES]
-    result: np.ndarray = towards / towards.sum(axis=1, keepdims=True)
-    return result
+    return towards / towards.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
@@ -130,16 +129,14 @@ class Number:
         if self.by_age is None:
             return centre
         age: np.ndarray = np.array([self.by_age[s.age_band] for s in STATES])
-        shifted: np.ndarray = centre * age if self.log else centre + age
-        return shifted
+        return centre * age if self.log else centre + age
 
     def table(self) -> np.ndarray:
         """(states, values) probabilities."""
         grid, centre = self.values.astype(np.float64), self.centres[:, None]
         z = np.log(grid / centre) if self.log else grid - centre
         weights = np.exp(-0.5 * (z / self.spread) ** 2) / (grid if self.log else 1.0)
-        result: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
-        return result
+        return weights / weights.sum(axis=1, keepdims=True)
 
     def codes(self, series: pd.Series) -> np.ndarray:
         """(n,) the nearest place on the grid, -1 where the value is not known."""
@@ -186,8 +183,7 @@ class Category:
         """(states, values) probabilities."""
         weights = np.array([self.given.get(s.condition, self.usual)[s.unstable] for s in STATES])
         weights[:, -1] *= [self.odds_by_age[s.age_band] for s in STATES]
-        result: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
-        return result
+        return weights / weights.sum(axis=1, keepdims=True)
 
     def codes(self, series: pd.Series) -> np.ndarray:
         """(n,) the place among the choices, -1 where the value is not known."""
