@@ -10,8 +10,6 @@ from askless.methods.base import Fitted
 from askless.methods.static import Order, StaticMethod, ranked
 from askless.training import Checkpoint, Problem, Progress, full_sets, mixed_sets
 
-__all__ = ["AllFeatures"]
-
 COMPLETE = 0.75  # share of the training sets that hold everything
 
 

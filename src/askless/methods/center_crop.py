@@ -10,8 +10,6 @@ from askless.acquisition import Grid
 from askless.methods.static import Order, StaticMethod, ranked
 from askless.training import Checkpoint, Problem, Progress
 
-__all__ = ["CenterCrop"]
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CenterCrop(StaticMethod):

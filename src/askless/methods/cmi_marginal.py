@@ -16,8 +16,6 @@ from askless.training.problem import Problem
 from askless.training.progress import Progress
 from askless.training.subsets import uniform_sets
 
-__all__ = ["CmiMarginal"]
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CmiMarginal(NetMethod):

@@ -36,8 +36,6 @@ from askless.training.problem import Problem, Rows
 from askless.training.progress import Progress
 from askless.training.subsets import Sampler, SubsetLearner, uniform_sets
 
-__all__ = ["CmiPvae"]
-
 EPOCHS, STEPS = 30, 1500  # of the autoencoder, at least
 LEARNING_RATE, WEIGHT_DECAY = 2e-3, 0.01
 VALIDATIONS = 20

@@ -26,8 +26,6 @@ from askless.training.problem import Problem
 from askless.training.progress import Progress
 from askless.training.subsets import SubsetLearner, bernoulli_sets
 
-__all__ = ["ConcreteAutoencoder"]
-
 # How much faster the selectors move than other weights, and how much further weight decay lets them go. A choice
 # among many features needs logits that differ by several units. The optimiser's steps and decay suit smaller weights.
 SPEED = 10.0

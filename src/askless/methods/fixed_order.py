@@ -12,8 +12,6 @@ from askless.methods.settings import NETWORK, Names
 from askless.methods.static import Order, StaticMethod, ranked
 from askless.training import Checkpoint, Problem, Progress
 
-__all__ = ["FixedOrder"]
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FixedOrder(StaticMethod):

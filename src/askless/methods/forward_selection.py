@@ -26,8 +26,6 @@ from askless.training import (
     static_rates,
 )
 
-__all__ = ["ForwardSelection"]
-
 ROWS = 1 << 13  # of training, at most, that a model learns from
 LEAVES, BINS, LEARNING_RATE = 4, 64, 0.2  # of the trees: small ones, for features one by one overfit soon
 SMALLEST = 1e-7  # a probability below this counts as this

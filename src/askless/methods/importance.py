@@ -16,8 +16,6 @@ from askless.models.network import softmax
 from askless.networks import MaskedMLP
 from askless.training import Checkpoint, Problem, Progress, fit_threads, full_sets, train_predictor
 
-__all__ = ["Additive", "ImportanceMethod"]
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ImportanceMethod(RankingMethod):

@@ -17,8 +17,6 @@ from askless.methods.settings import NETWORK, Number
 from askless.methods.static import RankingMethod
 from askless.training import Checkpoint, Problem, Progress, fit_threads, seeded, some_rows
 
-__all__ = ["Lassonet"]
-
 PATIENCE = 10  # epochs without improvement that end a stage
 LAST_PENALTY = 30.0  # the path ends about here, in units of the one that its first penalty is a share of
 MOST_STAGES, HIGHEST_PENALTY = 1000, 1e30  # the path has an end, whatever the settings

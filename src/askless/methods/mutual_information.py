@@ -13,8 +13,6 @@ from askless.methods.settings import NETWORK, Flag, Number
 from askless.methods.static import RankingMethod
 from askless.training import Checkpoint, Problem, Progress, gain_per_price, some_rows, static_rates
 
-__all__ = ["MutualInformation", "equal_frequency_bins", "estimated_information"]
-
 ROWS = 1 << 16  # at most; the estimates get no better for a ranking
 DOUBT = 50  # rows without information that are added where nearly all are missing: few rows tell much by chance
 ROWS_PER_CELL = 5  # on average, in the table of a group and the target

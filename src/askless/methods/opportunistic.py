@@ -27,8 +27,6 @@ from askless.training.problem import Problem, Rows, validation_loss
 from askless.training.progress import Progress
 from askless.training.subsets import SubsetLearner, uniform_sets
 
-__all__ = ["Opportunistic"]
-
 EPOCHS, UPDATES = 80, 250  # of a training, and in each epoch
 PRETRAIN_EPOCHS, PRETRAIN_STEPS = 20, 800  # at least
 STREAMS = 64  # rows that are asked in parallel

@@ -16,8 +16,6 @@ from askless.training.problem import Problem
 from askless.training.progress import Progress
 from askless.training.subsets import full_sets, mixed_sets, uniform_sets
 
-__all__ = ["OracleOrder"]
-
 COMPLETE = 0.25  # share of the training sets that hold everything: what the oracle aims at
 
 

@@ -13,8 +13,6 @@ from askless.methods.settings import NETWORK, Number, Text
 from askless.networks import MaskedMLP
 from askless.training import Problem, Progress, exported_predictor
 
-__all__ = ["Permutation"]
-
 RUN = 4096  # validation rows that are predicted at once
 
 

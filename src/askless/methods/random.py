@@ -8,8 +8,6 @@ from askless.methods.static import Order, StaticMethod
 from askless.models import RandomOrder
 from askless.training import Checkpoint, Problem, Progress, uniform_sets
 
-__all__ = ["Random"]
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Random(StaticMethod):

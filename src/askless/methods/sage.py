@@ -13,8 +13,6 @@ from askless.methods.settings import NETWORK, Choice, Number
 from askless.networks import MaskedMLP
 from askless.training import Problem, Progress, exported_predictor, some_rows
 
-__all__ = ["Sage"]
-
 ROWS = 1024  # validation rows at most
 RUN = 1024  # network inputs that are predicted at once: what fits a processor's cache
 PARTS = 1 << 24  # numbers that the features of these rows add to the first layer's sums, at most

@@ -20,8 +20,6 @@ from askless.training.problem import Problem
 from askless.training.progress import Progress
 from askless.training.subsets import Sampler, paid_sets, prefix_sets
 
-__all__ = ["Order", "RankingMethod", "StaticMethod", "ranked"]
-
 
 class Order(NamedTuple):
     """An order that does not depend on the answers."""

@@ -24,8 +24,6 @@ from askless.training.problem import Problem
 from askless.training.progress import Progress
 from askless.training.subsets import SubsetLearner, full_sets
 
-__all__ = ["StochasticGates"]
-
 HALF_OPEN = 0.5  # where every mean starts, as in the paper
 # How much faster the means move than other weights, and how much further weight decay lets them go. Decay pulls the
 # means towards a half, where they started; faster ones feel it less.

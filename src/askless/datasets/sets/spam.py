@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from askless.datasets.base import Info, Recorded, Table
 from askless.datasets.files import checked_csv, data_home, located, number_table, openml_table, store
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROWS, COLUMNS = 4601, 57
 WORDS = (
