@@ -9,7 +9,8 @@ import torch
 from askless import DynamicClassifier
 from askless.exceptions import ParameterError
 from askless.methods import Lassonet
-from askless.methods.lassonet import _tables, ranked_by_leaving
+from askless.methods.lassonet import _tables
+from askless.methods.static import ranked_by_leaving
 from tests.coded import raises
 from tests.methods.given_rows import copied_rows, first, problem_of
 from tests.methods.planted import BEST, SECOND, Silent, planted

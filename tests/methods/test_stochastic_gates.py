@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from askless.methods import FixedOrder, StochasticGates
-from askless.methods.stochastic_gates import SPEED, GatedNetwork, GateLearner, ranked_by_closing
+from askless.methods.static import ranked_by_leaving
+from askless.methods.stochastic_gates import SPEED, GatedNetwork, GateLearner
 from askless.training import Checkpoint, Progress, SubsetLearner, full_sets, new_predictor, seeded
 from tests.methods.algorithm_1 import forward, loss_of
 from tests.methods.given_rows import copied_rows, first, problem_of, xor_rows
@@ -114,8 +115,8 @@ def test_the_rank_is_how_long_a_gate_stays_open():
             [-0.1, -0.5, -0.5, -0.3, -0.5],
         ]
     )
-    assert ranked_by_closing(path).tolist() == [4, 1, 0, 3, 2]
-    assert ranked_by_closing(np.array([[0.5, 0.9, 0.7]])).tolist() == [0, 2, 1]  # none has closed
+    assert ranked_by_leaving(path, tie=1).tolist() == [4, 1, 0, 3, 2]
+    assert ranked_by_leaving(np.array([[0.5, 0.9, 0.7]]), tie=1).tolist() == [0, 2, 1]  # none has closed
 
 
 def test_a_pair_that_matters_only_together_is_found():

@@ -80,7 +80,7 @@ def generative(rng, task):
         values[:] = np.sort(values, axis=0)
     numeric, vae = np.array([True, True, False]), vae_of(rng, outputs=6)
     return predictor, GenerativePolicy(
-        predictor.network, vae, book, numeric, np.ones(3), np.arange(3.0), TASKS[task][1]
+        predictor.network, book, np.ones(3), TASKS[task][1], vae, numeric, np.arange(3.0)
     )
 
 

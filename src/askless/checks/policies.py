@@ -42,7 +42,7 @@ TOLERANCE = 1e-4  # sums of single precision depend on how many rows there are
 
 def attributes_are_spelt_right(policy: Policy, schema: Schema, cases: Cases) -> None:
     """It derives from `Policy`, and none of its attributes looks like a misspelt one of the base class."""
-    derives_from(policy, Policy)
+    _derives_from(policy, Policy)
 
 
 def scores_fit_the_features(policy: Policy, schema: Schema, cases: Cases) -> None:
@@ -70,17 +70,17 @@ def scores_are_numbers(policy: Policy, schema: Schema, cases: Cases) -> None:
 
 def scores_leave_the_state_alone(policy: Policy, schema: Schema, cases: Cases) -> None:
     """Scoring does not change the arrays of the state."""
-    leaves_state_alone(policy, _call(cases), example_states(schema, cases))
+    _leaves_state_alone(policy, _call(cases), example_states(schema, cases))
 
 
 def scores_are_not_shared(policy: Policy, schema: Schema, cases: Cases) -> None:
     """The scores of one call are no view of the state, and do not change with the next call."""
-    does_not_share(policy, _call(cases), example_states(schema, cases))
+    _does_not_share(policy, _call(cases), example_states(schema, cases))
 
 
 def scores_repeat(policy: Policy, schema: Schema, cases: Cases) -> None:
     """The same state has the same scores."""
-    repeats(policy, _call(cases), example_states(schema, cases))
+    _repeats(policy, _call(cases), example_states(schema, cases))
 
 
 def hidden_values_do_not_matter(policy: Policy, schema: Schema, cases: Cases) -> str | None:
@@ -111,7 +111,7 @@ def scores_of_a_row_are_its_own(policy: Policy, schema: Schema, cases: Cases) ->
         return "it is stochastic: what it draws for a case depends on the case's place in the batch"
     if policy.needs_truth:
         return "it looks at the truth of the whole batch"
-    treats_rows_alone(policy, _call(cases), example_states(schema, cases))
+    _treats_rows_alone(policy, _call(cases), example_states(schema, cases))
     return None
 
 
@@ -147,7 +147,7 @@ def truth_is_refused(policy: Policy, schema: Schema, cases: Cases) -> str | None
 
 def pickling_keeps_the_scores(policy: Policy, schema: Schema, cases: Cases) -> None:
     """A pickled copy gives the same scores."""
-    survives_pickling(policy, _call(cases), example_states(schema, cases))
+    _survives_pickling(policy, _call(cases), example_states(schema, cases))
 
 
 def asked_once(t: Trajectory, subject: object, budget: int) -> np.ndarray:
@@ -212,8 +212,7 @@ def require(holds: bool, subject: object, message: str) -> None:
         raise CheckFailed(f"{label(subject)}: {message}")
 
 
-def derives_from(subject: Any, base: ABCMeta) -> None:
-    """The class derives from the base class, and none of its attributes is a misspelt one of the base class."""
+def _derives_from(subject: Any, base: ABCMeta) -> None:
     require(isinstance(subject, base), subject, f"it does not derive from askless.acquisition.{base.__name__}")
     required = base.__abstractmethods__  # a class without them cannot make an object
     expected = [name for name in vars(base) if not name.startswith("_") and name not in required]
@@ -224,8 +223,7 @@ def derives_from(subject: Any, base: ABCMeta) -> None:
         require(not meant, subject, f"its attribute {name!r} looks like a misspelt {meant[0] if meant else ''!r}")
 
 
-def leaves_state_alone(subject: Any, call: Call, states: Sequence[State]) -> None:
-    """The arrays of the state are as they were."""
+def _leaves_state_alone(subject: Any, call: Call, states: Sequence[State]) -> None:
     for state in states:
         mine = State(state.x.copy(), state.asked.copy(), state.known.copy())
         call(subject, mine)
@@ -235,8 +233,7 @@ def leaves_state_alone(subject: Any, call: Call, states: Sequence[State]) -> Non
             require(changed == 0, subject, f"it changed {changed} of {before.size} entries of the state's {name}")
 
 
-def does_not_share(subject: Any, call: Call, states: Sequence[State]) -> None:
-    """What one call returned is neither the state's memory nor changed by, or of influence on, the next call."""
+def _does_not_share(subject: Any, call: Call, states: Sequence[State]) -> None:
     first, other = states[1], states[2]
     result = call(subject, first)
     for name in ("x", "asked", "known"):
@@ -254,14 +251,12 @@ def does_not_share(subject: Any, call: Call, states: Sequence[State]) -> None:
         require(wrong == 0, subject, f"writing into its result changed {wrong} of {kept.size} numbers of the next")
 
 
-def repeats(subject: Any, call: Call, states: Sequence[State]) -> None:
-    """The same state gives the same numbers, bit for bit."""
+def _repeats(subject: Any, call: Call, states: Sequence[State]) -> None:
     for state in states:
         _require_same(subject, call(subject, state).copy(), call(subject, state), "a second call with the same state")
 
 
-def treats_rows_alone(subject: Any, call: Call, states: Sequence[State]) -> None:
-    """A row alone gives what it gives among others, but for rounding."""
+def _treats_rows_alone(subject: Any, call: Call, states: Sequence[State]) -> None:
     for state in states:
         many = call(subject, state)
         alone = np.concatenate([call(subject, _row(state, i)) for i in range(len(state))])
@@ -272,8 +267,7 @@ def treats_rows_alone(subject: Any, call: Call, states: Sequence[State]) -> None
         )
 
 
-def survives_pickling(subject: Any, call: Call, states: Sequence[State]) -> None:
-    """A pickled copy gives the same numbers, bit for bit."""
+def _survives_pickling(subject: Any, call: Call, states: Sequence[State]) -> None:
     copy = pickle.loads(pickle.dumps(subject))
     for state in states:
         _require_same(subject, call(subject, state), call(copy, state), "its pickled copy")
@@ -301,7 +295,7 @@ def _row(state: State, i: int) -> State:
 
 def overrides_are_spelt_right(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """It derives from `Predictor`, and none of its attributes looks like a misspelt one of the base class."""
-    derives_from(predictor, Predictor)
+    _derives_from(predictor, Predictor)
 
 
 def predictions_fit_the_outputs(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
@@ -326,22 +320,22 @@ def predictions_are_valid(predictor: Predictor, schema: Schema, cases: Cases, ta
 
 def predictions_leave_the_state_alone(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """Predicting does not change the arrays of the state."""
-    leaves_state_alone(predictor, _predict, example_states(schema, cases))
+    _leaves_state_alone(predictor, _predict, example_states(schema, cases))
 
 
 def predictions_are_not_shared(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """The predictions of one call are no view of the state, and do not change with the next call."""
-    does_not_share(predictor, _predict, example_states(schema, cases))
+    _does_not_share(predictor, _predict, example_states(schema, cases))
 
 
 def predictions_repeat(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """The same state has the same predictions."""
-    repeats(predictor, _predict, example_states(schema, cases))
+    _repeats(predictor, _predict, example_states(schema, cases))
 
 
 def predictions_of_a_row_are_its_own(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """A row alone has the prediction that it has among others."""
-    treats_rows_alone(predictor, _predict, example_states(schema, cases))
+    _treats_rows_alone(predictor, _predict, example_states(schema, cases))
 
 
 def unknown_answers_say_nothing(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
@@ -368,7 +362,7 @@ def spreads_are_positive(predictor: Predictor, schema: Schema, cases: Cases, tas
 
 def pickling_keeps_the_predictions(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """A pickled copy gives the same predictions."""
-    survives_pickling(predictor, _predict, example_states(schema, cases))
+    _survives_pickling(predictor, _predict, example_states(schema, cases))
 
 
 def require_valid(subject: object, predictions: np.ndarray, task: Task) -> None:

@@ -32,7 +32,7 @@ class Info:
 
     name: str
     description: str
-    task: Task
+    task: Task = "classification"
     rows: int
     columns: int
     source: str

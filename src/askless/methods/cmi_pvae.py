@@ -106,7 +106,7 @@ class CmiPvae(NetMethod):
             scale = predictor.scale if problem.task == "regression" else None
             # Where nothing is known, the table itself says how likely each answer is.
             start = _first_scores(MarginalPolicy(predictor.dense, book, chance, scale))
-            policy = GenerativePolicy(predictor.dense, vae, book, numeric, chance, start, scale)
+            policy = GenerativePolicy(predictor.dense, book, chance, scale, vae, numeric, start)
             predictor = calibrated(predictor, policy, problem)
         return Fitted(policy, predictor, history + trained, training_summary(trained))
 

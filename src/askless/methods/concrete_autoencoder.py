@@ -10,14 +10,14 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from askless.methods.settings import NETWORK, Choice, Flag, Number, Pair
-from askless.methods.static import RankingMethod
+from askless.methods.static import RankingMethod, Scores
 from askless.networks import GumbelBank, MaskedNetwork, gumbel_noise
 from askless.training.checkpoint import Checkpoint
 from askless.training.loop import Learner, Phase, enough_epochs, fit_threads, seeded, train
@@ -80,9 +80,7 @@ class ConcreteAutoencoder(RankingMethod):
     select_epochs: int | None = None
     pretrain_epochs: int | None = None
 
-    def _scores(
-        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
-    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    def _scores(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Scores:
         n_features = len(problem.schema)
         with fit_threads(problem.n_threads), seeded(seed):
             predictor = new_predictor(problem, self.net)

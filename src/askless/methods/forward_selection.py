@@ -14,7 +14,7 @@ from torch import Tensor
 
 from askless.methods.columns import telling_columns
 from askless.methods.settings import NETWORK, Number
-from askless.methods.static import RankingMethod
+from askless.methods.static import RankingMethod, Scores
 from askless.training import (
     Checkpoint,
     Problem,
@@ -73,9 +73,7 @@ class ForwardSelection(RankingMethod):
         features = len(problem.schema)
         return features if self.candidates is None else min(max(self.candidates, problem.max_features), features)
 
-    def _scores(
-        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
-    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    def _scores(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Scores:
         features, steps = len(problem.schema), problem.max_features
         again, fits = self._again(problem), self._fits(problem)
         trees = _Trees(problem, self.iterations, seed)

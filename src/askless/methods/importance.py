@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from askless.acquisition import Cases, Schema
 from askless.methods.base import Fitted
-from askless.methods.static import RankingMethod
+from askless.methods.static import RankingMethod, Scores
 from askless.models import NetPredictor
 from askless.models.network import softmax
 from askless.networks import MaskedMLP
@@ -37,9 +37,7 @@ class ImportanceMethod(RankingMethod):
         self._check(problem)
         return super()._fit(problem, seed, progress, checkpoint)
 
-    def _scores(
-        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
-    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    def _scores(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Scores:
         training, importance = progress.parts([1.0, self.importance_work])
         # Always dense layers, whatever the later predictor is: importances are computed from them.
         dense = replace(self.net, network="mlp")

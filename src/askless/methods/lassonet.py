@@ -14,7 +14,7 @@ import torch
 from askless.methods.base import needed
 from askless.methods.columns import telling_columns
 from askless.methods.settings import NETWORK, Number
-from askless.methods.static import RankingMethod
+from askless.methods.static import RankingMethod, Scores, ranked_by_leaving
 from askless.training import Checkpoint, Problem, Progress, fit_threads, seeded, some_rows
 
 PATIENCE = 10  # epochs without improvement that end a stage
@@ -68,9 +68,7 @@ class Lassonet(RankingMethod):
     def _order_work(self, problem: Problem) -> float:
         return 10.0
 
-    def _scores(
-        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
-    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    def _scores(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Scores:
         library = needed("lassonet", "lassonet", "lassonet")
         (x, x_valid), (y, y_valid), groups = _tables(problem, self.rows)
         kind = library.LassoNetClassifier if problem.task == "classification" else library.LassoNetRegressor
@@ -167,16 +165,3 @@ def _norms(weight: np.ndarray, groups: list[list[int]]) -> np.ndarray:
     """(features,) the size of each feature's part of a weight (outputs, columns)."""
     squares = np.square(weight, dtype=np.float64).sum(axis=0)
     return np.sqrt([squares[group].sum() for group in groups])
-
-
-def ranked_by_leaving(norms: np.ndarray) -> np.ndarray:
-    """(features,) scores from the sizes of the features' linear weights after each stage (stages, features).
-
-    The later a feature leaves, the higher; of those that leave together the one that was larger before wins.
-    """
-    stages, features = norms.shape
-    stayed = np.where(norms > 0.0, np.arange(1, stages + 1)[:, None], 0).max(axis=0)  # (features,)
-    before = norms[np.maximum(stayed - 1, 0), np.arange(features)]
-    scores = np.empty(features)
-    scores[np.lexsort((before, stayed))] = np.arange(features)
-    return scores

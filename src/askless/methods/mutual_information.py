@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from askless.acquisition import Feature
 from askless.methods.columns import telling_columns
 from askless.methods.settings import NETWORK, Flag, Number
-from askless.methods.static import RankingMethod
+from askless.methods.static import RankingMethod, Scores
 from askless.training import Checkpoint, Problem, Progress, gain_per_price, some_rows, static_rates
 
 ROWS = 1 << 16  # at most; the estimates get no better for a ranking
@@ -45,9 +44,7 @@ class MutualInformation(RankingMethod):
     def _order_work(self, problem: Problem) -> float:
         return 0.1
 
-    def _scores(
-        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
-    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    def _scores(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Scores:
         n = len(problem.y_train)
         rows = slice(None) if n <= ROWS else some_rows(n, ROWS)
         x, present, y = (part[rows] for part in (problem.train.x, problem.train.present, problem.y_train))

@@ -20,6 +20,9 @@ from askless.training.problem import Problem
 from askless.training.progress import Progress
 from askless.training.subsets import Sampler, paid_sets, prefix_sets
 
+Scores = tuple[np.ndarray, list[dict[str, Any]]]
+"""(features,) how much each matters, and the history of finding out."""
+
 
 class Order(NamedTuple):
     """An order that does not depend on the answers."""
@@ -66,13 +69,8 @@ class RankingMethod(StaticMethod):
         return 1.0
 
     @abstractmethod
-    def _scores(
-        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
-    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
-        """(features,) how much each matters, and the history of finding out.
-
-        At most one training may be run with the checkpoint.
-        """
+    def _scores(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Scores:
+        """At most one training may be run with the checkpoint."""
 
     def _order(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Order:
         def rank() -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
@@ -83,6 +81,20 @@ class RankingMethod(StaticMethod):
 
         result, history = finished(checkpoint, "ranking", rank)
         return ranked(result["scores"].numpy(), problem, history)
+
+
+def ranked_by_leaving(path: np.ndarray, tie: int = 0) -> np.ndarray:
+    """(features,) scores from a quantity (stages, features) that is above 0 until a feature leaves.
+
+    The later a feature leaves, the higher. Of those that leave together the larger one wins, `tie` stages after the
+    last one in which it stayed.
+    """
+    stages, features = path.shape
+    stayed = np.where(path > 0.0, np.arange(1, stages + 1)[:, None], 0).max(axis=0)  # (features,)
+    size = path[np.clip(stayed - 1 + tie, 0, stages - 1), np.arange(features)]
+    scores = np.empty(features)
+    scores[np.lexsort((size, stayed))] = np.arange(features)
+    return scores
 
 
 def ranked(scores: np.ndarray, problem: Problem, history: list[dict[str, Any]]) -> Order:

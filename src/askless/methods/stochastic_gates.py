@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from askless.methods.settings import NETWORK, Number, Pair
-from askless.methods.static import RankingMethod
+from askless.methods.static import RankingMethod, Scores, ranked_by_leaving
 from askless.networks import MaskedNetwork
 from askless.training.checkpoint import Checkpoint
 from askless.training.loop import Learner, Phase, enough_epochs, fit_threads, seeded, train
@@ -67,9 +66,7 @@ class StochasticGates(RankingMethod):
     stage_epochs: int | None = None
     open_epochs: int | None = None
 
-    def _scores(
-        self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None
-    ) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    def _scores(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Scores:
         penalties = [0.0, *(_blind_loss(problem) * np.geomspace(*self.penalties, self.stages)).tolist()]
         with fit_threads(problem.n_threads), seeded(seed):
             predictor = new_predictor(problem, self.net)
@@ -80,7 +77,7 @@ class StochasticGates(RankingMethod):
             path = torch.full((len(penalties), len(problem.schema)), torch.nan)  # the means after each penalty
             learners = [GateLearner(module, subsets, path, i, penalty) for i, penalty in enumerate(penalties)]
             history = train(self._phases(learners), progress=progress, checkpoint=checkpoint)
-        return ranked_by_closing(path.double().numpy()), history
+        return ranked_by_leaving(path.double().numpy(), tie=1), history
 
     def _phases(self, learners: Sequence[GateLearner]) -> list[Phase]:
         n_batches = learners[0].subsets.n_batches
@@ -105,20 +102,6 @@ def _blind_loss(problem: Problem) -> float:
         return 1.0
     log_share = problem.prior_outputs
     return float(-(log_share.exp() * log_share).sum())
-
-
-def ranked_by_closing(path: np.ndarray) -> np.ndarray:
-    """(features,) scores from the gates' means after each stage (stages, features): the later closed, the higher.
-
-    Ties go to the gate with the larger mean at the end of that stage. Gates that never close are ranked by their last
-    mean.
-    """
-    stages, features = path.shape
-    last = np.where(path > 0.0, np.arange(1, stages + 1)[:, None], 0).max(axis=0)  # (features,) open until here
-    tie = path[np.minimum(last, stages - 1), np.arange(features)]
-    scores = np.empty(features)
-    scores[np.lexsort((tie, last))] = np.arange(features)
-    return scores
 
 
 class GatedNetwork(nn.Module):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from askless.acquisition import Policy, State
-from askless.models.imagined import AnswerBook, Imagination, added_by
+from askless.acquisition import State
+from askless.models.imagined import AnswerBook, ImaginingPolicy
 from askless.models.network import Network, part
 
 MAX_LOG_VARIANCE = 10.0  # the prior's is 0; for a case that is unlike all others it should at least stay finite
@@ -121,23 +121,16 @@ CASES_AT_ONCE = 1024  # bounds the memory of what is imagined
 
 
 @dataclass(eq=False, repr=False)
-class GenerativePolicy(Policy):
-    """Scores a feature by how much predictions differ over answers that the known ones make likely.
+class GenerativePolicy(ImaginingPolicy):
+    """Takes the answers that the known ones make likely.
 
-    Each feature has a few possible answers. Those to a number are as likely as decoded draws are near them; of all
+    Those to a number are as likely as decoded draws are near them; of all
     other features the decoder gives the probabilities. What answers add to the predictor's first layer is known.
     """
 
-    informative = True  # scores are information, which can be weighed against prices
-    noise = 0.02  # of the best candidate's information: less is not told apart from nothing
-
-    network: Network  # of the predictor
     vae: PartialVae
-    book: AnswerBook  # possible answers; those to a number in the order of its first column
-    numeric: np.ndarray  # (features,) bool
-    answered: np.ndarray  # (features,) the chance that asking gives an answer
+    numeric: np.ndarray  # (features,) bool: whose answers in the book are in the order of their first column
     first: np.ndarray  # (features,) scores where nothing is known, and the table says how likely each answer is
-    scale: float | None  # of a regression's target; None for classes
 
     def score(self, state: State) -> np.ndarray:
         """(n, features) estimated information in nats, or reduction of variance; 0 for what was asked."""
@@ -151,21 +144,7 @@ class GenerativePolicy(Policy):
         scores[blank] = np.where(state.asked[blank], 0.0, self.first)
         return scores
 
-    def _score(self, state: State) -> np.ndarray:
-        scores = np.zeros(state.asked.shape)
-        chances = self.imagined(state)
-        imagination = Imagination(self.network, self.scale, state, int(self.book.counts.max()))
-        stops = np.cumsum(self.book.counts).tolist()
-        for feature, (added, stop) in enumerate(zip(self._added, stops, strict=True)):
-            for rows in imagination.open_rows(feature, len(added)):
-                told = imagination.memory(len(added), len(rows))
-                np.add(added[:, None], imagination.sums[rows], out=told)
-                scores[rows, feature] = imagination.worth(told, chances[stop - len(added) : stop, rows])
-        scores *= self.answered
-        return scores
-
-    def imagined(self, state: State) -> np.ndarray:
-        """(answers in all, n): how likely each answer to each feature is, feature after feature."""
+    def _chances(self, state: State) -> np.ndarray:
         mean, sd = self.vae.latent(state.x, state.known)
         chances = np.empty((int(self.book.counts.sum()), len(state)), mean.dtype)
         of_number = np.repeat(self.numeric, self.book.counts)  # (answers in all,)
@@ -208,14 +187,6 @@ class GenerativePolicy(Policy):
             row[: len(first) - 1] = 0.5 * (first[1:] + first[:-1])
         return middles, real
 
-    @cached_property
-    def _added(self) -> list[np.ndarray]:
-        return added_by(self.book, self.network)
-
-    def config(self) -> dict[str, Any]:
-        """The scale of a regression's target."""
-        return {"scale": self.scale}
-
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights of the predictor and of the autoencoder, and the answers."""
         predictor = {f"predictor.{name}": array for name, array in self.network.arrays().items()}
@@ -227,12 +198,12 @@ class GenerativePolicy(Policy):
         """The policy that `config` and `arrays` came from."""
         policy = cls(
             Network.build(part(arrays, "predictor.")),
-            PartialVae.build(arrays),
             AnswerBook.build(arrays),
-            arrays["numeric"],
             arrays["answered"],
-            arrays["first"],
             None if config["scale"] is None else float(config["scale"]),
+            PartialVae.build(arrays),
+            arrays["numeric"],
+            arrays["first"],
         )
         fits = (
             policy.numeric.shape == policy.answered.shape == policy.first.shape == policy.book.counts.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -149,10 +150,10 @@ def _variance(means: np.ndarray, weights: np.ndarray, scale: float) -> np.ndarra
 
 
 @dataclass(eq=False, repr=False)
-class MarginalPolicy(Policy):
-    """Scores a feature by how much predictions differ over the answers that the training rows gave to it.
+class ImaginingPolicy(Policy):
+    """Scores a feature by how much predictions differ over a few possible answers.
 
-    Every feature has a few weighted answers that stand for its distribution; they do not depend on what is known.
+    A subclass says how likely each answer is.
     """
 
     informative = True  # scores are information, which can be weighed against prices
@@ -163,21 +164,20 @@ class MarginalPolicy(Policy):
     answered: np.ndarray  # (features,) the chance that asking gives an answer
     scale: float | None  # of a regression's target; None for classes
 
-    def score(self, state: State) -> np.ndarray:
-        """(n, features) estimated information in nats, or reduction of variance; 0 for what was asked."""
-        if not state.known.any():  # all cases look the same
-            one = State(state.x[:1], np.zeros_like(state.asked[:1]), state.known[:1])
-            return np.where(state.asked, 0.0, self._score(one))
-        return self._score(state)
+    @abstractmethod
+    def _chances(self, state: State) -> np.ndarray:
+        """(answers in all, n or 1) the probabilities of the answers to each feature, feature after feature."""
 
     def _score(self, state: State) -> np.ndarray:
         scores = np.zeros(state.asked.shape)
+        chances = np.broadcast_to(self._chances(state), (int(self.book.counts.sum()), len(state)))
         imagination = Imagination(self.network, self.scale, state, int(self.book.counts.max()))
-        for feature, (added, (_, weights)) in enumerate(zip(self._added, self.book.answers, strict=True)):
+        stops = np.cumsum(self.book.counts).tolist()
+        for feature, (added, stop) in enumerate(zip(self._added, stops, strict=True)):
             for rows in imagination.open_rows(feature, len(added)):
                 told = imagination.memory(len(added), len(rows))
                 np.add(added[:, None], imagination.sums[rows], out=told)
-                scores[rows, feature] = imagination.worth(told, weights[:, None])
+                scores[rows, feature] = imagination.worth(told, chances[stop - len(added) : stop, rows])
         scores *= self.answered
         return scores
 
@@ -188,6 +188,20 @@ class MarginalPolicy(Policy):
     def config(self) -> dict[str, Any]:
         """The scale of a regression's target."""
         return {"scale": self.scale}
+
+
+class MarginalPolicy(ImaginingPolicy):
+    """Takes the answers that the training rows gave, as often as they gave them, whatever is known."""
+
+    def score(self, state: State) -> np.ndarray:
+        """(n, features) estimated information in nats, or reduction of variance; 0 for what was asked."""
+        if not state.known.any():  # all cases look the same
+            one = State(state.x[:1], np.zeros_like(state.asked[:1]), state.known[:1])
+            return np.where(state.asked, 0.0, self._score(one))
+        return self._score(state)
+
+    def _chances(self, state: State) -> np.ndarray:
+        return self.book.weights[:, None]
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The predictor's weights and the answers."""

@@ -48,7 +48,6 @@ breast_cancer = Recorded(
     Info(
         name="breast_cancer",
         description="Measurements of cell nuclei in a fine needle aspirate of a breast mass: is it malignant?",
-        task="classification",
         rows=569,
         columns=30,
         classes=("benign", "malignant"),
@@ -62,7 +61,6 @@ wine = Recorded(
     Info(
         name="wine",
         description="Chemical analysis of wines from one region of Italy: which of three cultivars is it?",
-        task="classification",
         rows=178,
         columns=13,
         classes=("class_0", "class_1", "class_2"),
@@ -93,7 +91,6 @@ digits = Recorded(
     Info(
         name="digits",
         description="Handwritten digits of 8 x 8 pixels, ink from 0 to 16; every pixel is a question.",
-        task="classification",
         rows=1797,
         columns=64,
         classes=tuple(range(10)),

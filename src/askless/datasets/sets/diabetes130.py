@@ -98,7 +98,6 @@ diabetes130 = Recorded(
             "UCI's archive; diagnoses are groups of ICD-9 codes; a test that was not done says so. Many values "
             "are missing."
         ),
-        task="classification",
         rows=ROWS,
         columns=COLUMNS,
         classes=("later or never", "within 30 days"),

@@ -79,7 +79,6 @@ heart = Recorded(
             "coloured by fluoroscopy), thal (thallium scan). Costs are in Canadian dollars; once one test of a panel "
             "was done, the others cost their discounted price."
         ),
-        task="classification",
         rows=ROWS,
         columns=13,
         classes=("disease", "no disease"),

@@ -95,7 +95,6 @@ MNIST_INFO = Info(
         "images. patch_size=2 makes squares of 2 x 2 pixels one feature each; pixels=[...] keeps only these, counted "
         "from 0, row by row."
     ),
-    task="classification",
     rows=MNIST_ROWS,
     columns=784,
     classes=tuple(range(10)),
@@ -172,7 +171,6 @@ CIFAR_INFO = Info(
         "is a feature of three columns. The first 50,000 rows are the official training images. patch_size=4 makes "
         "squares of 4 x 4 pixels one feature each; pixels=[...] keeps only these, counted from 0, row by row."
     ),
-    task="classification",
     rows=CIFAR_ROWS,
     columns=3072,
     classes=CIFAR_NAMES,

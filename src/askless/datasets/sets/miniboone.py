@@ -37,7 +37,6 @@ INFO = Info(
         "that identify particles. The complete table, in which -999 stands for a failed reconstruction; subset=True "
         "is a subset of it, subset=False the complete one, None what lies in the data home."
     ),
-    task="classification",
     rows=COMPLETE_ROWS,
     columns=COLUMNS,
     classes=("background", "signal"),

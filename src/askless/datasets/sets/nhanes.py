@@ -48,7 +48,6 @@ INFO = Info(
         "waist and height are in cm, blood fats (TC, HDL, TG, LDL) in mmol/L. Costs are relative "
         "efforts. Many values are missing."
     ),
-    task="classification",
     rows=58_070,
     columns=27,
     classes=("diabetes", "normal", "pre-diabetes"),

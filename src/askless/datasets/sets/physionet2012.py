@@ -109,7 +109,6 @@ physionet2012 = Recorded(
             "mL, blood values in the units of the challenge. Many values are missing, and some are wrong, as "
             "recorded."
         ),
-        task="classification",
         rows=ROWS,
         columns=41,
         classes=("died", "survived"),

@@ -59,7 +59,6 @@ spam = Recorded(
             "E-mails that are spam or not: per cent of words and of characters that match each name, and the "
             "average, longest and total length of runs of capital letters."
         ),
-        task="classification",
         rows=ROWS,
         columns=COLUMNS,
         classes=("not spam", "spam"),

@@ -90,7 +90,6 @@ def _syn(name: str) -> Generated:
             f"{formulas[1].words}. askless.datasets.sets.syn has the exact probabilities and the features that "
             "matter to each row."
         ),
-        task="classification",
         rows=80_000,
         columns=len(NAMES),
         classes=(0, 1),
@@ -146,7 +145,6 @@ cube = Generated(
             "Eight classes; class c (from 0) writes its three bits, lowest first, with noise of 0.1 into features "
             "c+1 to c+3 of twenty. All others are noise around 0.5 with a standard deviation of 0.3."
         ),
-        task="classification",
         rows=10_000,
         columns=len(CUBE_NAMES),
         classes=tuple(range(CLASSES)),
@@ -165,7 +163,6 @@ cube_nm = Generated(
             "noise of 0.1. Eight classes; class c writes its three bits, with noise of 0.3, into features c+1 to c+3 "
             "of the context's block. All others are noise around 0.5 with a standard deviation of 0.3."
         ),
-        task="classification",
         rows=1000,
         columns=CONTEXTS + len(BLOCK_NAMES),
         classes=tuple(range(CLASSES)),

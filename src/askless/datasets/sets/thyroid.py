@@ -72,7 +72,6 @@ thyroid = Recorded(
             "without a key, as in the original. Costs are in dollars. The free thyroxine index FTI is left out, "
             "because it is computed from TT4 and T4U. The first 3,772 rows are the original's training part."
         ),
-        task="classification",
         rows=7200,
         columns=20,
         classes=(1, 2, 3),

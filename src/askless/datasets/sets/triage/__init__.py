@@ -208,7 +208,6 @@ triage = Generated(
             f"{UNITS}. Costs are minutes until the answer is there. Laboratory values and tests are missing "
             "completely at random. askless.datasets.triage_posterior gives the exact probabilities for any answers."
         ),
-        task="classification",
         rows=5000,
         columns=len(COLUMNS),
         classes=CLASSES,
