@@ -163,7 +163,6 @@ def check_method(method: str | Method) -> dict[str, dict[str, str]]:
 
 
 def _run(checks: Iterable[Check], subject: object, *rest: Any) -> dict[str, str]:
-    """Run checks on one subject: "passed", or the reason why it does not apply, by the check's name."""
     results = {}
     for check in checks:
         try:

@@ -153,8 +153,6 @@ class _Oracle(TruthPolicy):
 
 
 class _Recorder(Predictor):
-    """Keeps every state that a predictor is shown."""
-
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
         self.states: list[State] = []
@@ -319,7 +317,6 @@ def _example(method: Method, task: Task) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def _random_states() -> dict[str, bytes]:
-    """Where the global generators stand, by library."""
     import torch
 
     return {

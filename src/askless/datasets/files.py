@@ -176,7 +176,6 @@ def store_arrays(path: Path, **arrays: np.ndarray) -> None:
 
 @contextmanager
 def _progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show progress on standard error if it is a terminal, and write a line to the log."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -86,7 +86,6 @@ class CmiPvae(NetMethod):
     vae_epochs: int | None = None
 
     def work(self, problem: Problem) -> float:
-        """Several times as much as training a predictor."""
         return 6.0
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
@@ -147,7 +146,6 @@ class CmiPvae(NetMethod):
 
 
 def _first_scores(policy: MarginalPolicy) -> np.ndarray:
-    """(features,) what the first question is worth."""
     x = np.zeros((1, int(policy.book.widths.sum())), policy.network.value_weight.dtype)
     nothing = np.zeros((1, len(policy.book.widths)), dtype=bool)
     return policy.score(State(x, nothing, nothing))[0]
@@ -238,7 +236,6 @@ class VaeLearner(SubsetLearner):
             self.valid_noise = torch.randn(VALIDATION_DRAWS, 1, self.latent).to(self.rows.x.dtype)
 
     def loss(self, batch: Tensor, temperature: float) -> Tensor:
-        """The mean loss on random sets of the batch's features."""
         rows, x = self.rows, self.rows.x.index_select(0, batch)
         present, askable = rows.present.index_select(0, batch), rows.askable.index_select(0, batch)
         mask = (self.sampler(askable) & present).to(x.dtype)

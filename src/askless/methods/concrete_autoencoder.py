@@ -133,7 +133,6 @@ class SelectingNetwork(nn.Module):
 
     @property
     def logits(self) -> Tensor:
-        """(k, features) of each selector."""
         return SPEED * self.selectors
 
     def soft_masks(self, gumbel: Tensor, used: Tensor, temperature: float) -> Tensor:
@@ -168,13 +167,11 @@ class SelectionLearner(Learner):
             self.valid_used = self.used(draws)
 
     def begin(self) -> None:
-        """Keep the network as pretraining left it, in the first phase."""
         if not self.is_kept:
             self.pretrained.load_state_dict(self.module.predictor.state_dict())
             self.is_kept.fill_(True)
 
     def batches(self) -> Sequence[Tensor]:
-        """Random batches of rows."""
         return self.subsets.batches()
 
     def loss(self, batch: Tensor, temperature: float) -> Tensor:
@@ -188,7 +185,6 @@ class SelectionLearner(Learner):
         return self.subsets.rows.loss(self.module.predictor(x, mask), y).mean()
 
     def validate(self, module: SelectingNetwork, temperature: float) -> dict[str, float]:
-        """The loss after the selectors' choices; if it is watched, also that after relaxed selections."""
         losses = {"loss": self._loss_of_choices(module)}
         if self.valid_gumbel is not None:
             with torch.no_grad():
@@ -197,7 +193,6 @@ class SelectionLearner(Learner):
         return losses
 
     def tensors(self) -> dict[str, Tensor]:
-        """The network as pretraining left it."""
         return {"is_kept": self.is_kept} | self.pretrained.state_dict()
 
     def order(self) -> list[int]:
@@ -212,7 +207,6 @@ class SelectionLearner(Learner):
         return (torch.arange(k) < count).to(self.module.selectors.dtype)
 
     def _draws(self, rows: int) -> int:
-        """The number of draws for so many rows."""
         return max(1, min(rows, NUMBERS_AT_ONCE // self.module.selectors.numel()))
 
     def _most_useful_first(self, choices: list[int]) -> list[int]:
@@ -230,7 +224,6 @@ class SelectionLearner(Learner):
         return float(np.mean([self._loss(module.predictor, self._mask(choices[:count])) for count in counts]))
 
     def _mask(self, features: list[int]) -> Tensor:
-        """(1, features) that these are known."""
         mask = torch.zeros(1, self.module.selectors.shape[1])
         mask[0, features] = 1.0
         return mask

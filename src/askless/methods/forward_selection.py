@@ -64,12 +64,10 @@ class ForwardSelection(RankingMethod):
         return FIT_WORK * trees * self.iterations * sum(self._fits(problem))
 
     def _fits(self, problem: Problem) -> list[int]:
-        """How many models each step fits."""
         features = len(problem.schema)
         return [features, *(self._again(problem) - step for step in range(1, problem.max_features))]
 
     def _again(self, problem: Problem) -> int:
-        """How many features are tried after the first step."""
         features = len(problem.schema)
         return features if self.candidates is None else min(max(self.candidates, problem.max_features), features)
 

@@ -162,6 +162,5 @@ def _null_gradient(x: np.ndarray, y: np.ndarray, groups: list[list[int]], proble
 
 
 def _norms(weight: np.ndarray, groups: list[list[int]]) -> np.ndarray:
-    """(features,) the size of each feature's part of a weight (outputs, columns)."""
     squares = np.square(weight, dtype=np.float64).sum(axis=0)
     return np.sqrt([squares[group].sum() for group in groups])

@@ -80,7 +80,6 @@ class Opportunistic(NetMethod):
     pretrain_epochs: int | None = None
 
     def work(self, problem: Problem) -> float:
-        """Several times as much as training a predictor."""
         return 10.0
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
@@ -192,7 +191,6 @@ class OpportunisticLearner(Learner):
             mine.lerp_(theirs, rate)
 
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
-        """The mean loss of real roll-outs after each answer."""
         policy = self.policy(module, live=True)
         predictor = exported_predictor(module.predictor, self.problem, live=True)
         return {"loss": validation_loss(policy, predictor, self.problem)}
@@ -202,7 +200,6 @@ class OpportunisticLearner(Learner):
         return NetPolicy(module.policy.exported(live=live))
 
     def tensors(self) -> dict[str, Tensor]:
-        """Streams, experiences, the target network and the number of updates."""
         target = {f"target.{name}": tensor for name, tensor in self.target.state_dict().items()}
         return self.streams.tensors() | self.replay.tensors() | target | {"done": self.done}
 
@@ -247,7 +244,6 @@ class Streams:
         self.asked = torch.zeros(count, rows.present.shape[1], dtype=torch.uint8)
 
     def states(self) -> States:
-        """The state of each row."""
         return states_of(self.rows, self.row, self.asked)
 
     def move(self, pick: Tensor) -> None:
@@ -261,7 +257,6 @@ class Streams:
         return self._useful[torch.randint(len(self._useful), (count,))]
 
     def tensors(self) -> dict[str, Tensor]:
-        """The rows, and what was asked of them."""
         return {"row": self.row, "asked": self.asked}
 
 
@@ -307,7 +302,6 @@ class Replay:
         self.total += len(new.row)
 
     def draw(self, count: int) -> Experiences:
-        """Random experiences."""
         return self.at(torch.randint(len(self), (count,)))
 
     def at(self, places: Tensor) -> Experiences:
@@ -315,6 +309,5 @@ class Replay:
         return Experiences(*(part[places] for part in (self.row, self.asked, self.pick, self.reward)))
 
     def tensors(self) -> dict[str, Tensor]:
-        """All that is kept."""
         parts = {"row": self.row, "asked": self.asked, "pick": self.pick, "reward": self.reward, "total": self.total}
         return {f"replay_{name}": part for name, part in parts.items()}

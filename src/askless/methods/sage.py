@@ -79,7 +79,6 @@ class Game:
 
     @property
     def n_features(self) -> int:
-        """How many can join."""
         return len(self.removed)
 
     def drops(self, rows: np.ndarray, orders: np.ndarray) -> np.ndarray:
@@ -133,7 +132,6 @@ def shapley_values(
 
 
 def _largest_error(total: np.ndarray, squares: np.ndarray, done: int) -> float:
-    """The largest standard error of the values, from sums over passes (n, features)."""
     if done == 1:
         return np.inf
     variances = (squares - np.square(total) / done) / (done - 1)  # of one pair
@@ -154,7 +152,6 @@ def _one_pass(game: Game, rng: np.random.Generator) -> np.ndarray:
 
 
 def _report(progress: Progress, done: int, error: float, enough: float, at_most: int) -> None:
-    """Report the passes that are done, of as many as it will probably take: the error falls with their root."""
     if error <= enough:
         expected = done
     elif error >= enough * np.sqrt(at_most / done):

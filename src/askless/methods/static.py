@@ -39,7 +39,6 @@ class StaticMethod(NetMethod):
     kind: ClassVar[Kind] = "static"
 
     def work(self, problem: Problem) -> float:
-        """Finding the order, and training a predictor for it."""
         return 1.0 + self._order_work(problem)
 
     def _order_work(self, problem: Problem) -> float:

@@ -123,7 +123,6 @@ class GatedNetwork(nn.Module):
         self.moved.clamp_(max=(1.0 - HALF_OPEN) / SPEED)
 
     def gates(self, rows: int) -> Tensor:
-        """(rows, features) noisy gates."""
         means = self.means
         return (means + self.sigma * torch.randn(rows, len(means), dtype=means.dtype)).clamp(0.0, 1.0)
 
@@ -154,7 +153,6 @@ class GateLearner(Learner):
         return self.subsets.batches() if bool((self.module.means > 0.0).any()) else []
 
     def loss(self, batch: Tensor, temperature: float) -> Tensor:
-        """The mean loss of a batch behind noisy gates, and the price of the open ones."""
         self.module.bound()
         x, y = self.subsets.examples(batch)
         mask = self.module.gates(len(batch)) * self.subsets.rows.present.index_select(0, batch)
@@ -169,5 +167,4 @@ class GateLearner(Learner):
         return {"loss": float(valid.loss(outputs, valid.y).mean()), "open": int((means > 0.0).sum())}
 
     def tensors(self) -> dict[str, Tensor]:
-        """The path so far."""
         return {"path": self.path}

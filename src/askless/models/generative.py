@@ -23,17 +23,14 @@ class Heads:
 
     @property
     def numbers(self) -> np.ndarray:
-        """The features that are numbers."""
         return np.flatnonzero(self.counts == 0)
 
     @property
     def choices(self) -> np.ndarray:
-        """The features that are not."""
         return np.flatnonzero(self.counts)
 
     @property
     def width(self) -> int:
-        """How many outputs there are."""
         return len(self.numbers) + int(self.counts.sum())
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
@@ -57,7 +54,6 @@ class PartialVae:
 
     @property
     def outputs(self) -> int:
-        """How many outputs the decoder has."""
         return len(self.biases[-1])
 
     def latent(self, x: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +77,6 @@ class PartialVae:
         return outputs
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything by a name."""
         named = {f"encoder.{name}": array for name, array in self.encoder.arrays().items()}
         named |= {"noise": self.noise, "jitter": self.jitter}
         named |= {f"decoder.bias{i}": bias for i, bias in enumerate(self.biases)}
@@ -89,7 +84,6 @@ class PartialVae:
 
     @classmethod
     def build(cls, arrays: dict[str, np.ndarray]) -> PartialVae:
-        """The autoencoder that `arrays` came from."""
         depth = sum(name.startswith("decoder.bias") for name in arrays)
         return cls(
             Network.build(part(arrays, "encoder.")),
@@ -100,7 +94,6 @@ class PartialVae:
         ).checked()
 
     def checked(self) -> PartialVae:
-        """Itself, if the shapes fit one another."""
         inputs = [self.noise.shape[-1], *(len(bias) for bias in self.biases)]
         fits = (
             self.noise.ndim == self.jitter.ndim == 2
@@ -133,7 +126,6 @@ class GenerativePolicy(ImaginingPolicy):
     first: np.ndarray  # (features,) scores where nothing is known, and the table says how likely each answer is
 
     def score(self, state: State) -> np.ndarray:
-        """(n, features) estimated information in nats, or reduction of variance; 0 for what was asked."""
         if not state.known.any():
             return np.where(state.asked, 0.0, self.first)
         starts = range(0, len(state), CASES_AT_ONCE)
@@ -188,14 +180,12 @@ class GenerativePolicy(ImaginingPolicy):
         return middles, real
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The weights of the predictor and of the autoencoder, and the answers."""
         predictor = {f"predictor.{name}": array for name, array in self.network.arrays().items()}
         own = {"numeric": self.numeric, "answered": self.answered, "first": self.first}
         return predictor | self.vae.arrays() | self.book.arrays() | own
 
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> GenerativePolicy:
-        """The policy that `config` and `arrays` came from."""
         policy = cls(
             Network.build(part(arrays, "predictor.")),
             AnswerBook.build(arrays),

@@ -48,16 +48,13 @@ class AnswerBook:
         return len(self.widths) == len(network.mask_weight) and int(self.widths.sum()) == len(network.value_weight)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything by a name."""
         return {f"answers.{each.name}": getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def build(cls, arrays: dict[str, np.ndarray]) -> AnswerBook:
-        """The book that `arrays` came from."""
         return cls(**{each.name: arrays[f"answers.{each.name}"] for each in fields(cls)}).checked()
 
     def checked(self) -> AnswerBook:
-        """Itself, if the shapes fit one another."""
         fits = (
             self.widths.shape == self.counts.shape == (len(self.widths),)
             and self.widths.dtype.kind == self.counts.dtype.kind == "i"
@@ -186,7 +183,6 @@ class ImaginingPolicy(Policy):
         return added_by(self.book, self.network)
 
     def config(self) -> dict[str, Any]:
-        """The scale of a regression's target."""
         return {"scale": self.scale}
 
 
@@ -194,7 +190,6 @@ class MarginalPolicy(ImaginingPolicy):
     """Takes the answers that the training rows gave, as often as they gave them, whatever is known."""
 
     def score(self, state: State) -> np.ndarray:
-        """(n, features) estimated information in nats, or reduction of variance; 0 for what was asked."""
         if not state.known.any():  # all cases look the same
             one = State(state.x[:1], np.zeros_like(state.asked[:1]), state.known[:1])
             return np.where(state.asked, 0.0, self._score(one))
@@ -204,12 +199,10 @@ class MarginalPolicy(ImaginingPolicy):
         return self.book.weights[:, None]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The predictor's weights and the answers."""
         return self.network.arrays() | self.book.arrays() | {"answered": self.answered}
 
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> MarginalPolicy:
-        """The policy that `config` and `arrays` came from."""
         rest = {name: array for name, array in arrays.items() if not name.startswith("answer")}
         network, book, answered = Network.build(rest), AnswerBook.build(arrays), arrays["answered"]
         if not bool(book.counts.all()) or not book.fits(network) or answered.shape != book.counts.shape:

@@ -31,22 +31,18 @@ class Ranking(Policy):
         self.scores = np.asarray(scores, dtype=np.float64)  # (features,)
 
     def score(self, state: State) -> np.ndarray:
-        """(n, features), the same row for every case."""
         if self.scores.shape != (state.asked.shape[1],):
             raise ValueError(f"there are scores of shape {self.scores.shape} for {state.asked.shape[1]} features")
         return np.broadcast_to(self.scores, state.asked.shape)
 
     def config(self) -> dict[str, Any]:
-        """Nothing but the scores matters."""
         return {}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The scores."""
         return {"scores": self.scores}
 
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Ranking:
-        """The ranking that `arrays` came from."""
         return cls(arrays["scores"])
 
 
@@ -63,20 +59,16 @@ class RandomOrder(Policy):
     seed: int
 
     def score(self, state: State) -> np.ndarray:
-        """(n, features) uniform draws, the same for the same batch size: the order of a case does not change."""
         return np.random.default_rng(self.seed).random(state.asked.shape)
 
     def config(self) -> dict[str, Any]:
-        """The seed."""
         return {"seed": self.seed}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """None."""
         return {}
 
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> RandomOrder:
-        """The policy that `config` came from."""
         return cls(index(config["seed"]))
 
 
@@ -102,7 +94,6 @@ class NetValue(Networked, Policy):
     first: np.ndarray | None = None  # (features,) values where nothing is known
 
     def score(self, state: State) -> np.ndarray:
-        """(n, features) the value of each question."""
         values = np.maximum(self.network.outputs(state), 0.0)
         if self.predictor is None:
             values = values.astype(np.float64) * self.scale**2  # which single precision may not hold
@@ -116,17 +107,14 @@ class NetValue(Networked, Policy):
 
     @property
     def networks(self) -> Sequence[NetworkLike]:
-        """The value network, and the predictor's for classes."""
         return (self.network,) if self.predictor is None else (self.network, self.predictor)
 
     def config(self) -> dict[str, Any]:
-        """The target's scale, and the networks' own."""
         described = {} if self.predictor is None else self.predictor.config()
         others = {PREDICTOR + name: value for name, value in described.items()}
         return {"scale": self.scale} | self.network.config() | others
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The weights of both networks, and the first values."""
         arrays = self.network.arrays() | ({} if self.first is None else {"first": self.first})
         if self.predictor is None:
             return arrays
@@ -136,7 +124,6 @@ class NetValue(Networked, Policy):
     def build(
         cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
     ) -> Self:
-        """The policy that `config` and `arrays` came from."""
         own = {name: array for name, array in arrays.items() if not name.startswith(PREDICTOR)}
         other = part(arrays, PREDICTOR)
         first = own.pop("first", None)
@@ -188,22 +175,18 @@ class OraclePolicy(TruthPolicy):
         return outputs
 
     def _distance(self, complete: np.ndarray, partial: np.ndarray) -> np.ndarray:
-        """(n,) between what `_outputs` gave."""
         each = np.exp(complete) * (complete - partial) if self.classes else (complete - partial) ** 2
         return each.sum(axis=1)
 
     def config(self) -> dict[str, Any]:
-        """Whether there are classes."""
         return {"classes": self.classes}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The network's weights, and what is known of the features."""
         starts, zeros = self.starts.astype(np.int64), self.zero_is_missing.astype(np.uint8)
         return self.network.arrays() | {"starts": starts, "zero_is_missing": zeros}
 
     @classmethod
     def build(cls, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> OraclePolicy:
-        """The policy that `config` and `arrays` came from."""
         rest = dict(arrays)
         starts, zero = rest.pop("starts"), rest.pop("zero_is_missing")
         network, classes = Network.build(rest), config["classes"]

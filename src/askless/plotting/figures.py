@@ -138,7 +138,6 @@ def _reach(sd: ArrayLike, trajectory: Trajectory, row: int) -> np.ndarray:
 
 
 def _draw_classes(ax: Axes, steps: np.ndarray, path: np.ndarray, outputs: tuple[Any, ...]) -> None:
-    """One line for each of the main classes, and one for the others."""
     # The most probable in the end, then those with the highest peaks.
     ranked = np.lexsort((-path.max(axis=0), np.arange(path.shape[1]) != path[-1].argmax()))
     main = ranked if len(ranked) <= MOST_CLASSES + 1 else ranked[:MOST_CLASSES]
@@ -171,7 +170,6 @@ def _looks(main: Iterable[int]) -> list[int]:
 
 
 def _steps(asked: list[str], values: Mapping[str, Any] | pd.Series) -> list[str]:
-    """The features' names, and the answers where they are known."""
     answers = [f" = {_text(values[name])}" if name in values else "" for name in asked]
     return [name + answer for name, answer in zip(shorten(asked, 24), answers, strict=True)]
 
@@ -255,7 +253,6 @@ def _called(name: str) -> str:
 def _as_frame(
     name: str, item: pd.DataFrame | Trajectory, y: np.ndarray | None, metric: str | Metric | None
 ) -> pd.DataFrame:
-    """The scores of a trajectory; a frame as it is."""
     if isinstance(item, pd.DataFrame):
         return item
     if not isinstance(item, Trajectory):
@@ -346,7 +343,6 @@ def _left_out(shown: int, asked: int, features: int) -> str:
 
 
 def _annotate(ax: Axes, shares: np.ndarray, size: float) -> None:
-    """Write percentages into the cells, if they can be read."""
     if size < 5:
         return
     for (row, column), share in np.ndenumerate(shares):

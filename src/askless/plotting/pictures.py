@@ -132,7 +132,6 @@ def plot_order_map(trajectory: Trajectory, grid: Grid, *, ax: Axes | None = None
 
 
 def _checked_images(images: Any, grid: Grid) -> np.ndarray:
-    """The images as an array, if they are as large as the grid."""
     pixels = np.asarray(images)
     size = grid.height, grid.width
     if pixels.ndim not in (3, 4) or pixels.shape[1:3] != size:
@@ -172,7 +171,6 @@ def _scaled(image: np.ndarray) -> np.ndarray:
 
 
 def _veiled(picture: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """The picture (height, width, 3) with grey over what was not seen (height, width)."""
     return np.where(seen[:, :, None], picture, HIDDEN * (1 - GHOST) + GHOST * picture)
 
 

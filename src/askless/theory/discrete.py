@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from askless.acquisition import (
-    Cases,
     Context,
     CostModel,
     Costs,
@@ -29,8 +28,8 @@ from askless.acquisition import (
 from askless.acquisition.stopping import MaxCost
 from askless.acquisition.stopping.rules import CENT
 from askless.exceptions import ParameterError, bad_value
-from askless.theory.policies import GreedyPolicy, OptimalPolicy
-from askless.theory.table import Bools, Floats, Ints, Partial, StateTable, schema_of, xlogx
+from askless.theory.policies import KnownProblem, OptimalPolicy
+from askless.theory.table import Bools, Floats, Ints, Partial, StateTable, xlogx
 
 Choice = Policy | Callable[[Partial], Ints]
 """A `Policy`, or a function from records to the (n,) features to ask next, -1 for none."""
@@ -40,11 +39,10 @@ Prediction = Predictor | Callable[[Partial], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteProblem(Predictor):
+class DiscreteProblem(KnownProblem):
     """p(x_1, ..., x_d, y) as a table. Everything here is exact, in nats, and for a batch of partial records.
 
     A partial record is `Partial(values, asked)`: integers (n, columns), and the features asked (n, features).
-    The problem is its own best predictor: `predict` makes it a `Predictor`.
 
     >>> import numpy as np
     >>> joint = np.array([[0.4, 0.1], [0.1, 0.4]])  # x tells y with probability 0.8
@@ -81,13 +79,7 @@ class DiscreteProblem(Predictor):
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
         return int(self.joint.shape[-1])
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The features as a schema; an encoded column holds the integer itself."""
-        return schema_of(self.features)
 
     @property
     def column_names(self) -> list[str]:
@@ -111,10 +103,6 @@ class DiscreteProblem(Predictor):
         cells = rng.choice(self.joint.size, size=n, p=self.joint.ravel())
         *columns, y = np.unravel_index(cells, self.joint.shape)
         return np.stack(columns, axis=1), y
-
-    def cases(self, values: Ints) -> Cases:
-        """Complete records, for a roll-out."""
-        return Cases(values.astype(np.float64), np.ones((len(values), len(self.schema)), dtype=bool))
 
     def partial(self, values: ArrayLike, asked: ArrayLike) -> Partial:
         """The records with `values` (n, columns), of which only what was `asked` (n, features) is kept."""
@@ -169,7 +157,6 @@ class DiscreteProblem(Predictor):
         return np.asarray(children / np.where(total > 0, total, 1.0))
 
     def complete(self, state: State, n: int, rng: np.random.Generator) -> Ints:
-        """(cases, n, columns): n draws from p(x | x_s) for each case; what is known stays as it is."""
         partial = Partial.of(state)
         uniform = rng.random((len(partial), n, len(self.levels)))
         numbers = np.repeat(self.table.number(partial)[:, None], n, axis=1)  # (cases, n)
@@ -187,17 +174,11 @@ class DiscreteProblem(Predictor):
     # Policies and what they are worth
 
     def predict(self, state: State) -> Floats:
-        """(n, classes) p(y | x_s): the Bayes classifier."""
         return self.posterior(Partial.of(state))
 
     def worth(self, state: State) -> Floats:
         """(n, features) I(y; x_i | x_s), for the greedy policy."""
         return self.cmi(Partial.of(state))
-
-    @cached_property
-    def greedy(self) -> GreedyPolicy:
-        """The paper's policy: the feature with the highest I(y; x_i | x_s)."""
-        return GreedyPolicy(self)
 
     def optimal_policy(self, budget: int) -> OptimalPolicy:
         """The policy that no other beats, when `budget` questions may be asked."""
@@ -241,7 +222,7 @@ class DiscreteProblem(Predictor):
         last = visits.partial[visits.ended]
         loss = self.entropy(last)
         if predictor is not None:
-            loss = loss + self.divergence(last, predict_with(self, predictor, last))
+            loss = loss + self.divergence(last, _predict_with(self, predictor, last))
         return float(visits.probability[visits.ended] @ loss)
 
     def divergence(self, partial: Partial, predictions: Floats) -> Floats:
@@ -336,7 +317,6 @@ def _pick(
 def _children(
     problem: DiscreteProblem, partial: Partial, probability: Floats, pick: Ints
 ) -> tuple[Partial, Floats, Ints]:
-    """The records after each possible answer, the probabilities of coming to them, and where they come from."""
     values, asked, chances = [partial.values[:0]], [partial.asked[:0]], [probability[:0]]
     parents = [pick[:0]]
     for index, feature in enumerate(problem.schema.features):
@@ -354,8 +334,7 @@ def _children(
     return children, np.concatenate(chances), np.concatenate(parents)
 
 
-def predict_with(problem: DiscreteProblem, predictor: Prediction, partial: Partial) -> Floats:
-    """(n, classes) from either kind of predictor."""
+def _predict_with(problem: DiscreteProblem, predictor: Prediction, partial: Partial) -> Floats:
     if isinstance(predictor, Predictor):
         return np.asarray(predictor.predict(problem.state(partial)))
     return np.asarray(predictor(partial))

@@ -8,21 +8,20 @@ from functools import cached_property
 
 import numpy as np
 
-from askless.acquisition import Cases, Predictor, Schema, State
+from askless.acquisition import State
 from askless.exceptions import ParameterError
-from askless.theory.policies import DECIMALS, GreedyPolicy, SubsetPolicy
-from askless.theory.table import Bools, Floats, Ints, schema_of
+from askless.theory.policies import DECIMALS, KnownProblem, SubsetPolicy
+from askless.theory.table import Bools, Floats, Ints
 
 MAX_FEATURES = 12  # all 2^12 subsets are kept
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianProblem(Predictor):
+class GaussianProblem(KnownProblem):
     """(x, y) ~ N(mean, covariance); y is the last variable and squared error is the loss.
 
     The variance that is left depends on what was asked but not on the answers, so the best adaptive policy is a
-    fixed subset, and all subsets are enumerated; bit i of a subset's number stands for feature i. The problem is
-    its own best predictor: `predict` makes it a `Predictor`.
+    fixed subset, and all subsets are enumerated; bit i of a subset's number stands for feature i.
 
     >>> import numpy as np
     >>> problem = GaussianProblem("a test", {"x": 1}, np.zeros(2), np.array([[2.0, 1.0], [1.0, 1.0]]))
@@ -55,19 +54,10 @@ class GaussianProblem(Predictor):
             message = f"{n} features are too many to enumerate; the limit is {MAX_FEATURES}"
             raise ParameterError("too_large", message, name="features", value=n, high=MAX_FEATURES)
 
-    @cached_property
-    def schema(self) -> Schema:
-        """The features as a schema."""
-        return schema_of(self.features)
-
     def sample(self, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Values (n, columns) and responses (n,) of n independent cases."""
         drawn = self.mean + rng.standard_normal((n, len(self.mean))) @ np.linalg.cholesky(self.covariance).T
         return drawn[:, :-1], drawn[:, -1]
-
-    def cases(self, values: Floats) -> Cases:
-        """Complete records, for a roll-out."""
-        return Cases(values, np.ones((len(values), len(self.schema)), dtype=bool))
 
     # All subsets at once
 
@@ -146,18 +136,12 @@ class GaussianProblem(Predictor):
     # Policies and what they are worth
 
     def predict(self, state: State) -> Floats:
-        """(n, 1) E[y | x_s]."""
         return self.posterior(state)[:, None]
 
     def worth(self, state: State) -> Floats:
         """(n, features) Var(y | x_s) - E[Var(y | x_i, x_s)], for the greedy policy."""
         known = np.asarray(state.known)
         return self.variance(known)[:, None] - self.expected_variance(known)
-
-    @cached_property
-    def greedy(self) -> GreedyPolicy:
-        """The paper's policy for regression: the feature that leaves the least variance."""
-        return GreedyPolicy(self)
 
     def greedy_subset(self, budget: int) -> tuple[int, ...]:
         """The features that the greedy policy asks, in its order."""

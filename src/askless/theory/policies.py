@@ -8,15 +8,17 @@ the best predictor and the right distribution of answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from askless.acquisition import Policy, Predictor, Schema, State
+from askless.acquisition import Cases, Policy, Predictor, Schema, State
 from askless.exceptions import bad_value
-from askless.theory.table import Floats, Ints, Partial, StateTable
+from askless.theory.table import Floats, Ints, Partial, StateTable, schema_of
 
 MAX_ROWS = 65_536  # states that a predictor is given at once
 
@@ -37,22 +39,41 @@ class Sampler(Protocol):
         ...
 
 
-class Completes(Protocol):
-    """A known distribution that completes records."""
+class KnownProblem(Predictor):
+    """A known distribution. It is its own best predictor: `predict` makes it a `Predictor`."""
 
+    features: Mapping[str, int]  # how many of the columns each has, in order; more than one is a group
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The features as a schema; an encoded column holds the value itself."""
+        return schema_of(self.features)
+
+    def cases(self, values: np.ndarray) -> Cases:
+        """Complete records (n, columns), for a roll-out."""
+        return Cases(values.astype(np.float64), np.ones((len(values), len(self.schema)), dtype=bool))
+
+    @abstractmethod
     def complete(self, state: State, n: int, rng: np.random.Generator) -> np.ndarray:
-        """(cases, n, columns) from p(x | x_s)."""
-        ...
+        """(cases, n, columns): n draws from p(x | x_s) for each case; what is known stays as it is."""
+
+    @abstractmethod
+    def worth(self, state: State) -> Floats:
+        """(n, features) what one more answer saves of the expected loss."""
+
+    @cached_property
+    def greedy(self) -> GreedyPolicy:
+        """The paper's policy: the question that saves most of the expected loss at once."""
+        return GreedyPolicy(self)
 
 
 @dataclass(frozen=True, eq=False)
 class ExactSampler:
     """Draws from p(x_i | x_s) of a known problem, discrete or Gaussian."""
 
-    problem: Completes
+    problem: KnownProblem
 
     def draw(self, state: State, n: int, rng: np.random.Generator) -> np.ndarray:
-        """(cases, n, columns)."""
         return self.problem.complete(state, n, rng)
 
 
@@ -68,7 +89,6 @@ class MarginalSampler:
     shared: bool = False
 
     def draw(self, state: State, n: int, rng: np.random.Generator) -> np.ndarray:
-        """(cases, n, columns)."""
         if self.shared:
             rows = np.broadcast_to(np.arange(n) % len(self.rows), (len(state), n))
         else:
@@ -177,7 +197,6 @@ class SampledPolicy(Policy):
     informative = True  # scores are information, which can be weighed against prices
 
     def score(self, state: State) -> Floats:
-        """(n, features), estimated; 0 for what was asked."""
         return estimate_worth(
             self.predictor,
             self.sampler,
@@ -190,14 +209,6 @@ class SampledPolicy(Policy):
         )
 
 
-class Known(Protocol):
-    """A problem that knows what each question is worth."""
-
-    def worth(self, state: State) -> Floats:
-        """(n, features) what one more answer saves of the expected loss."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class GreedyPolicy(Policy):
     """The paper's policy: the question that saves most of the expected loss at once.
@@ -205,11 +216,10 @@ class GreedyPolicy(Policy):
     For classes that is the conditional mutual information, for regression the drop of the variance.
     """
 
-    problem: Known
+    problem: KnownProblem
     informative = True  # scores are information, which can be weighed against prices
 
     def score(self, state: State) -> Floats:
-        """(n, features); 0 for what was asked."""
         return np.where(state.asked, 0.0, self.problem.worth(state).round(DECIMALS))
 
 
@@ -227,7 +237,6 @@ class OptimalPolicy(Policy):
         self._saved = np.stack([table.saved(plan) for plan in table.plan(budget)], axis=1)  # (S, budget, features)
 
     def score(self, state: State) -> Floats:
-        """(n, features) in nats; 0 for what was asked."""
         numbers = self._table.number(Partial.of(state))
         left = np.maximum(self.budget - np.count_nonzero(state.asked, axis=1), 1)  # (n,)
         gain = self._table.given(self._saved, numbers)[np.arange(len(left)), left - 1]
@@ -241,7 +250,6 @@ class SubsetPolicy(Policy):
     features: tuple[int, ...]
 
     def score(self, state: State) -> Floats:
-        """(n, features), positive for the members."""
         scores = np.zeros(np.shape(state.asked))
         scores[:, list(self.features)] = np.arange(len(self.features), 0, -1)
         return scores

@@ -114,7 +114,6 @@ def _read_mnist(patch_size: int = 1, pixels: Sequence[int] | None = None) -> Dat
 
 
 def _mnist_arrays() -> tuple[np.ndarray, np.ndarray]:
-    """(n, 28, 28) pixels and (n,) digits, both bytes."""
     four, one = [first_present(file) for file in (*MNIST_IMAGES, *MNIST_LABELS)], first_present(MNIST_FILE)
     if None not in four:
         raw = [_idx(path) for path in four if path is not None]

@@ -75,7 +75,6 @@ def _read() -> Dataset:
 
 
 def _checked(table: pd.DataFrame, where: object) -> pd.DataFrame:
-    """Check the columns and the labels of a table that the user built."""
     for name in (*COSTS, "Outcome"):
         if name not in table.columns:
             raise damaged(where, f"has no column {name!r}", "missing_column", column=name)

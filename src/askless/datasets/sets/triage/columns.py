@@ -115,14 +115,12 @@ class Number:
 
     @property
     def values(self) -> np.ndarray:
-        """(values,) the grid."""
         count = round((self.high - self.low) / self.step) + 1
         grid: np.ndarray = np.round(self.low + self.step * np.arange(count), 3)
         return grid.astype(np.int64) if float(self.step).is_integer() else grid
 
     @property
     def centres(self) -> np.ndarray:
-        """(states,)."""
         centre = np.array([self.given.get(s.condition, self.usual)[s.unstable] for s in STATES])
         if self.by_age is None:
             return centre
@@ -130,14 +128,12 @@ class Number:
         return centre * age if self.log else centre + age
 
     def table(self) -> np.ndarray:
-        """(states, values) probabilities."""
         grid, centre = self.values.astype(np.float64), self.centres[:, None]
         z = np.log(grid / centre) if self.log else grid - centre
         weights = np.exp(-0.5 * (z / self.spread) ** 2) / (grid if self.log else 1.0)
         return weights / weights.sum(axis=1, keepdims=True)
 
     def codes(self, series: pd.Series) -> np.ndarray:
-        """(n,) the nearest place on the grid, -1 where the value is not known."""
         try:
             numbers = pd.to_numeric(series).to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
@@ -172,17 +168,14 @@ class Category:
 
     @property
     def values(self) -> np.ndarray:
-        """(values,) the choices."""
         return np.array(self.choices, dtype=bool if self.choices == (False, True) else object)
 
     def table(self) -> np.ndarray:
-        """(states, values) probabilities."""
         weights = np.array([self.given.get(s.condition, self.usual)[s.unstable] for s in STATES])
         weights[:, -1] *= [self.odds_by_age[s.age_band] for s in STATES]
         return weights / weights.sum(axis=1, keepdims=True)
 
     def codes(self, series: pd.Series) -> np.ndarray:
-        """(n,) the place among the choices, -1 where the value is not known."""
         codes, found = pd.factorize(series)  # -1 where missing
         for place, value in enumerate(found):
             if value not in self.choices:
