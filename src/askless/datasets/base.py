@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from askless.acquisition import Task
 from askless.acquisition.costs import Panels
 from askless.acquisition.numbers import is_whole
 from askless.datasets.files import DatasetNotFound, DownloadFailed, data_home
 from askless.exceptions import ParameterError, bad_value
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Table: TypeAlias = "tuple[pd.DataFrame, pd.Series]"
 Seed: TypeAlias = int | np.random.Generator | None

@@ -19,14 +19,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from askless.exceptions import AsklessError
 from askless.files import write_atomic
 from askless.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TIMEOUT = 60  # seconds without a byte
 BLOCK = 1 << 18  # bytes
@@ -103,11 +105,15 @@ def read_checked(path: Path, sha256: str) -> bytes:
 
 def checked_csv(path: Path, sha256: str) -> pd.DataFrame:
     """The table in a gzipped CSV file, checked by the SHA-256 of the file."""
+    import pandas as pd
+
     return pd.read_csv(io.BytesIO(gzip.decompress(read_checked(path, sha256))))
 
 
 def read_csv(path: Path) -> pd.DataFrame:
     """The table in a CSV file, gzipped or not."""
+    import pandas as pd
+
     return pd.read_csv(io.BytesIO(unpacked(path.read_bytes(), path)))
 
 
@@ -222,6 +228,8 @@ def number_table(
 
     Public archives differ in line ends and in the order of rows, so the check is of the values; see `values_sha256`.
     """
+    import pandas as pd
+
     try:
         table: pd.DataFrame = pd.read_csv(io.BytesIO(content), header=None, **options)
         values = table.to_numpy(dtype=np.float64)

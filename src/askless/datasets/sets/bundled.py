@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from askless.datasets.base import Info, Recorded, Table, pixel_groups, pixel_names
 
@@ -23,6 +22,7 @@ SERUM = {
 
 def _classes(loader: str, target: str) -> Table:
     """The table of one of scikit-learn's loaders, with the names of its classes as labels."""
+    import pandas as pd
     import sklearn.datasets
 
     bunch = getattr(sklearn.datasets, loader)(as_frame=True)
@@ -37,6 +37,7 @@ def _diabetes() -> Table:
 
 
 def _digits() -> Table:
+    import pandas as pd
     from sklearn.datasets import load_digits
 
     bunch = load_digits()

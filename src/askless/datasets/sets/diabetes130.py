@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded, Table
 from askless.datasets.files import damaged, data_home, fetched, located, store, unpacked
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROWS, COLUMNS = 69_973, 47
 MEMBER = "diabetic_data.csv"
@@ -60,6 +62,8 @@ def _read() -> Table:
 
 
 def _parse(content: bytes, where: object) -> pd.DataFrame:
+    import pandas as pd
+
     text = unpacked(content, where, MEMBER).replace(b"\r\n", b"\n")
     found = hashlib.sha256(text).hexdigest()
     if found != CSV_SHA256:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 
 from askless.datasets.base import Generated, Info, Table
 from askless.theory import DiscreteProblem, GaussianProblem, gaussian, problems
@@ -22,6 +21,8 @@ def _exact(make: Callable[[], DiscreteProblem | GaussianProblem]) -> Generated:
     discrete = isinstance(problem, DiscreteProblem)
 
     def draw(n: int, rng: np.random.Generator) -> Table:
+        import pandas as pd
+
         values, y = problem.sample(n, rng)
         return pd.DataFrame(values, columns=columns), pd.Series(y, name="y")
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 
 from askless.datasets.base import Info, Recorded, Table
 from askless.datasets.files import data_home, fetched, located, number_table, store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROWS = 303
 FILE = "heart/processed.cleveland.data"

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from askless.acquisition.numbers import is_whole
 from askless.datasets.base import Dataset, Info, Recorded, pixel_groups, pixel_names
@@ -24,6 +24,9 @@ from askless.datasets.files import (
     unpacked_arrays,
 )
 from askless.exceptions import ParameterError, bad_value
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OPTIONS = ("patch_size", "pixels")
 
@@ -41,6 +44,8 @@ def image_dataset(
     Squares with a side of `patch_size` pixels are one feature each. `pixels` selects pixels by their position (row
     by row, 0-based); the result is then a table without images.
     """
+    import pandas as pd
+
     shape = images.shape[1:]
     groups = pixel_groups(shape, patch_size, channels)
     frame = pd.DataFrame(images.reshape(len(images), -1), columns=pixel_names(shape, channels), copy=False)
@@ -108,6 +113,8 @@ MNIST_INFO = Info(
 
 
 def _read_mnist(patch_size: int = 1, pixels: Sequence[int] | None = None) -> Dataset:
+    import pandas as pd
+
     images, digits = _mnist_arrays()
     target = pd.Series(digits.astype(np.int64), name="digit")
     return image_dataset(images, target, MNIST_INFO, patch_size, pixels)
@@ -184,6 +191,8 @@ CIFAR_INFO = Info(
 
 
 def _read_cifar(patch_size: int = 1, pixels: Sequence[int] | None = None) -> Dataset:
+    import pandas as pd
+
     path = located(
         "cifar10",
         "Download CIFAR-10 (https://www.cs.toronto.edu/~kriz/cifar.html; also OpenML 40927), and put an .npz file of "

@@ -7,9 +7,9 @@ removed. They are not comparable, so `subset` can ask for one, and what was load
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from askless.datasets.base import Dataset, Info, Recorded
 from askless.datasets.files import (
@@ -23,6 +23,9 @@ from askless.datasets.files import (
     unpacked_arrays,
 )
 from askless.exceptions import bad_value
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = 50
 NAMES = [f"ParticleID_{i}" for i in range(COLUMNS)]
@@ -81,6 +84,8 @@ def _read(subset: bool | None = None) -> Dataset:
 
 
 def _dataset(values: np.ndarray, signal: np.ndarray, info: Info) -> Dataset:
+    import pandas as pd
+
     label = pd.Series(np.where(signal == 1, "signal", "background").tolist(), name="event")
     return Dataset(pd.DataFrame(values, columns=NAMES), label, info)
 

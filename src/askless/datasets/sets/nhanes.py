@@ -7,12 +7,15 @@ report, nor identifiers are features. The table is built from a hundred of CDC's
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from askless.datasets.base import Dataset, Info, Recorded
 from askless.datasets.files import DatasetDamaged, checked_csv, damaged, data_home, located, read_csv
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FILE = "nhanes/nhanes_diabetes.csv.gz"
 REBUILT = "nhanes/nhanes.csv.gz"  # the same columns, built by the user; it may have other rows

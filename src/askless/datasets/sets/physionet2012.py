@@ -9,11 +9,13 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded, Table
 from askless.datasets.files import BROKEN, checked_csv, damaged, data_home, fetched, located, read_csv, store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROWS, DEATHS = 12_000, 1_707
 FILE = "physionet2012/physionet2012_first.csv.gz"
@@ -62,6 +64,8 @@ def _checked(table: pd.DataFrame, where: object) -> pd.DataFrame:
 
 
 def _fetch() -> None:
+    import pandas as pd
+
     parts = []
     for part in PARTS:
         stays = first_values(fetched(f"{URL}/set-{part}.tar.gz"), f"{URL}/set-{part}.tar.gz")
@@ -77,6 +81,8 @@ def first_values(archive: bytes, where: object) -> pd.DataFrame:
     A line is "time,variable,value", in the order of time; a negative value stands for an unknown one. A stay without
     an entry of mechanical ventilation had none.
     """
+    import pandas as pd
+
     stays: dict[int, dict[str, float]] = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:

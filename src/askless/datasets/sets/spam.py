@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded, Table
 from askless.datasets.files import checked_csv, data_home, located, number_table, openml_table, store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROWS, COLUMNS = 4601, 57
 WORDS = (

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from askless.datasets.base import Generated, Info, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAMES = [f"x{i}" for i in range(1, 12)]
 SWITCH = 10  # the place of x11
@@ -79,6 +81,8 @@ def _syn(name: str) -> Generated:
     formulas = FORMULAS[name]
 
     def draw(n: int, rng: np.random.Generator) -> Table:
+        import pandas as pd
+
         x = rng.standard_normal((n, len(NAMES)))
         y = (rng.random(n) < _probability(formulas, x)).astype(np.int64)
         return pd.DataFrame(x, columns=NAMES), pd.Series(y, name="y")
@@ -123,6 +127,8 @@ def _write_codes(x: np.ndarray, y: np.ndarray, start: np.ndarray, spread: float,
 
 
 def _draw_cube(n: int, rng: np.random.Generator) -> Table:
+    import pandas as pd
+
     y = rng.integers(CLASSES, size=n)
     x = rng.normal(CENTRE, SPREAD, (n, len(CUBE_NAMES)))
     _write_codes(x, y, np.zeros(n, dtype=np.int64), SHARP, rng)
@@ -130,6 +136,8 @@ def _draw_cube(n: int, rng: np.random.Generator) -> Table:
 
 
 def _draw_cube_nm(n: int, rng: np.random.Generator) -> Table:
+    import pandas as pd
+
     y, context = rng.integers(CLASSES, size=n), rng.integers(CONTEXTS, size=n)
     one_hot = np.eye(CONTEXTS)[context] + rng.normal(0.0, SHARP, (n, CONTEXTS))
     x = rng.normal(CENTRE, SPREAD, (n, len(BLOCK_NAMES)))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded, Table
 from askless.datasets.files import absent, data_home, fetched, first_present, number_table, store, unpacked
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/thyroid-disease"
 PARTS = {  # by part: rows, and the sum of their values
@@ -25,6 +27,8 @@ COSTS = dict.fromkeys(["age", "sex", *FLAGS], 1.0) | TESTS
 
 
 def _read() -> Table:
+    import pandas as pd
+
     paths = {part: first_present(f"thyroid/ann-{part}.data.gz", _file(part)) for part in PARTS}
     for part, path in paths.items():
         if path is None:

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from askless.datasets.base import Generated, Info, Table
 from askless.datasets.sets.triage.columns import (
@@ -32,6 +31,9 @@ from askless.datasets.sets.triage.columns import (
 )
 from askless.exceptions import TableError
 from askless.hints import did_you_mean, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GROUPS = {"blood pressure": ("systolic", "diastolic"), "blood panel": ("white cells", "haemoglobin", "creatinine")}
 COSTS = {  # minutes until the answer is there
@@ -170,6 +172,8 @@ def triage_posterior(frame: pd.DataFrame) -> pd.DataFrame:
     0       0.62            0.12  0.26
     1       0.01            0.78  0.21
     """
+    import pandas as pd
+
     columns = {column.name: column for column in COLUMNS}
     for name in frame.columns:
         if name not in columns:
@@ -185,6 +189,8 @@ def triage_posterior(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw(n: int, rng: np.random.Generator) -> Table:
+    import pandas as pd
+
     state, codes = sample(n, rng)
     label = np.array(CLASSES, dtype=object)[pick(destination(), state, rng)]
     frame = pd.DataFrame({column.name: _shown(column.values[codes[column.name]]) for column in COLUMNS})

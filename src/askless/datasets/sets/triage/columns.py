@@ -14,13 +14,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from askless.exceptions import TableError
 from askless.hints import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CLASSES = ("discharge", "intensive care", "ward")  # sorted, as estimators order them
 AGE_BANDS = ((18, 39), (40, 64), (65, 95))  # years, both ends included
@@ -134,6 +136,8 @@ class Number:
         return weights / weights.sum(axis=1, keepdims=True)
 
     def codes(self, series: pd.Series) -> np.ndarray:
+        import pandas as pd
+
         try:
             numbers = pd.to_numeric(series).to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
@@ -176,6 +180,8 @@ class Category:
         return weights / weights.sum(axis=1, keepdims=True)
 
     def codes(self, series: pd.Series) -> np.ndarray:
+        import pandas as pd
+
         codes, found = pd.factorize(series)  # -1 where missing
         for place, value in enumerate(found):
             if value not in self.choices:
