@@ -42,12 +42,7 @@ class CmiMarginal(NetMethod):
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         module, history = train_predictor(
-            problem,
-            uniform_sets(problem.max_features),
-            self.net,
-            seed=seed,
-            progress=progress,
-            checkpoint=checkpoint,
+            problem, uniform_sets(problem.max_features), self.net, seed=seed, progress=progress, checkpoint=checkpoint
         )
         predictor = exported_predictor(module, problem)
         scale = predictor.scale if problem.task == "regression" else None

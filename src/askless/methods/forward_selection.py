@@ -51,10 +51,7 @@ class ForwardSelection(RankingMethod):
     hidden, dropout, batch_size, learning_rate, weight_decay, epochs : of the predictor, as for `Greedy`.
     """
 
-    limits = NETWORK | {
-        "iterations": Number(1, whole=True),
-        "candidates": Number(1, whole=True, or_none=True),
-    }
+    limits = NETWORK | {"iterations": Number(1, whole=True), "candidates": Number(1, whole=True, or_none=True)}
 
     iterations: int = 30
     candidates: int | None = 64

@@ -17,25 +17,8 @@ from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError, bad_value
 from askless.metrics import Metric, curve, usual_metric
 from askless.metrics import metric as find_metric
-from askless.plotting.style import (
-    HEAT,
-    INK,
-    PALETTE,
-    QUIET,
-    TEXT,
-    axes,
-    band,
-    bar,
-    check_trajectory,
-    colour_bar,
-    is_regression,
-    line,
-    name_lines,
-    number,
-    percent,
-    room,
-    shorten,
-)
+from askless.plotting import style
+from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT
 
 MOST_CLASSES = 5  # lines of their own; all others together are one more
 
@@ -70,7 +53,7 @@ def plot_path(
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['start', 'sex', 'age = 51']
     """
-    check_trajectory(trajectory)
+    style.check_trajectory(trajectory)
     row = _place(row, len(trajectory))
     if values is not None and not isinstance(values, (Mapping, pd.Series)):
         raise bad_value("wrong_type", "values", values, f"a mapping or a Series, such as X.iloc[{row}]")
@@ -79,17 +62,17 @@ def plot_path(
     reach = None if sd is None else _reach(sd, trajectory, row)
     labels = ["start", *_steps(asked, {} if values is None else values)]
     letters = 0.07 * max(map(len, labels))
-    ax = axes(ax, (min(11.0, max(5.0, 2.6 + 0.55 * len(path))), 3.4 + 0.7 * letters), pyplot=pyplot)
+    ax = style.axes(ax, (min(11.0, max(5.0, 2.6 + 0.55 * len(path))), 3.4 + 0.7 * letters), pyplot=pyplot)
     steps = np.arange(len(path))
     _mark_steps(ax, labels)
-    if is_regression(trajectory):
-        line(ax, 0, steps, path[:, 0], "mean")
+    if style.is_regression(trajectory):
+        style.line(ax, 0, steps, path[:, 0], "mean")
         ax.set_ylabel("predicted mean")
         if reach is not None:
-            band(ax, 0, steps, path[:, 0] - reach, path[:, 0] + reach)
+            style.band(ax, 0, steps, path[:, 0] - reach, path[:, 0] + reach)
             ax.set_ylabel("predicted mean ± sd")
         elif trajectory.sd is not None:
-            bar(ax, 0, steps[-1], path[-1, 0], trajectory.sd[row])
+            style.bar(ax, 0, steps[-1], path[-1, 0], trajectory.sd[row])
             ax.set_ylabel("predicted mean, ± sd at the end")
     else:
         _draw_classes(ax, steps, path, trajectory.outputs)
@@ -110,7 +93,7 @@ def _place(row: Any, n: int) -> int:
 
 def _reach(sd: ArrayLike, trajectory: Trajectory, row: int) -> np.ndarray:
     """(steps,), how far the band goes to either side."""
-    if not is_regression(trajectory):
+    if not style.is_regression(trajectory):
         message = "sd is for regressions; these predictions are class probabilities"
         raise ParameterError("not_supported", message, name="sd")
     steps, longest = int(trajectory.n_asked[row]) + 1, trajectory.predictions.shape[1]
@@ -142,19 +125,19 @@ def _draw_classes(ax: Axes, steps: np.ndarray, path: np.ndarray, outputs: tuple[
     ranked = np.lexsort((-path.max(axis=0), np.arange(path.shape[1]) != path[-1].argmax()))
     main = ranked if len(ranked) <= MOST_CLASSES + 1 else ranked[:MOST_CLASSES]
     labels = outputs or tuple(range(path.shape[1]))
-    names = shorten([label if isinstance(label, str) else f"class {label}" for label in labels], 22)
-    lines = [line(ax, look, steps, path[:, c], names[c]) for c, look in zip(main, _looks(main), strict=True)]
+    names = style.shorten([label if isinstance(label, str) else f"class {label}" for label in labels], 22)
+    lines = [style.line(ax, look, steps, path[:, c], names[c]) for c, look in zip(main, _looks(main), strict=True)]
     for rank, drawn in enumerate(lines):
         drawn.set_zorder(3 - rank / 100)  # the most probable on top
     if len(main) < len(ranked):
-        other = line(ax, MOST_CLASSES, steps, path[:, ranked[len(main) :]].sum(axis=1), "other")
+        other = style.line(ax, MOST_CLASSES, steps, path[:, ranked[len(main) :]].sum(axis=1), "other")
         other.set(color=QUIET, marker="", linewidth=1.2)
         lines.append(other)
     ax.set_ylim(0, 1.03)
     ax.set_ylabel("probability")
     ax.yaxis.set_major_formatter(PercentFormatter(1))
-    ends = [percent(float(np.asarray(drawn.get_ydata())[-1])) for drawn in lines]
-    name_lines(ax, lines, [f"{drawn.get_label()}  {end}%" for drawn, end in zip(lines, ends, strict=True)])
+    ends = [style.percent(float(np.asarray(drawn.get_ydata())[-1])) for drawn in lines]
+    style.name_lines(ax, lines, [f"{drawn.get_label()}  {end}%" for drawn, end in zip(lines, ends, strict=True)])
 
 
 def _looks(main: Iterable[int]) -> list[int]:
@@ -171,7 +154,7 @@ def _looks(main: Iterable[int]) -> list[int]:
 
 def _steps(asked: list[str], values: Mapping[str, Any] | pd.Series) -> list[str]:
     answers = [f" = {_text(values[name])}" if name in values else "" for name in asked]
-    return [name + answer for name, answer in zip(shorten(asked, 24), answers, strict=True)]
+    return [name + answer for name, answer in zip(style.shorten(asked, 24), answers, strict=True)]
 
 
 def _text(value: Any) -> str:
@@ -179,12 +162,12 @@ def _text(value: Any) -> str:
         return ", ".join(_text(part) for part in value.values())
     if np.ndim(value) == 0 and pd.isna(value):
         return "unknown"
-    return number(float(value)) if isinstance(value, (float, np.floating)) else shorten([value], 16)[0]
+    return style.number(float(value)) if isinstance(value, (float, np.floating)) else style.shorten([value], 16)[0]
 
 
 def _mark_steps(ax: Axes, labels: list[str]) -> None:
     """Name the steps, slanted if the names are longer than a step is wide."""
-    longest, step = max(map(len, labels)), room(ax)[0] / (len(labels) - 0.5)  # in letters, in points
+    longest, step = max(map(len, labels)), style.room(ax)[0] / (len(labels) - 0.5)  # in letters, in points
     ax.set_xticks(range(len(labels)), labels, parse_math=False)
     if 0.58 * TEXT * longest > step:
         angle = 35 if longest < 24 else 45
@@ -228,20 +211,20 @@ def plot_curve(
             message = f"{_called(name)} has no {lacks}; it must be a frame such as model.curve(X, y)"
             fields = {"name": name, "columns": sorted(missing)}
             raise ParameterError("missing_column" if missing else "too_few_rows", message, **fields)
-    ax = axes(ax, (6.4, 4.0), pyplot=pyplot)
+    ax = style.axes(ax, (6.4, 4.0), pyplot=pyplot)
     lines = []
     for i, (name, frame) in enumerate(named.items()):
         budget, *columns = (frame[c].to_numpy() for c in ("budget", "score", "low", "high") if c in frame)
         if len(columns) == 3:
-            band(ax, i, budget, *columns[1:])
-        lines.append(line(ax, i, budget, columns[0], name))
+            style.band(ax, i, budget, *columns[1:])
+        lines.append(style.line(ax, i, budget, columns[0], name))
     _mark_budgets(ax, sorted({int(b) for frame in named.values() for b in frame["budget"]}))
     first = next(iter(named.values()))
     ax.set_ylabel(metric_label or first.attrs.get("label", "score"))
     ax.set_xlabel("features asked")
     ax.margins(x=0.02, y=0.06)
     if "" not in named:
-        name_lines(ax, lines, shorten(list(named)))
+        style.name_lines(ax, lines, style.shorten(list(named)))
     return ax
 
 
@@ -262,7 +245,7 @@ def _as_frame(
     if y is None:
         raise ParameterError("required", "y, the true labels, is needed to score a trajectory", name="y")
     if metric is None:
-        metric = usual_metric("regression" if is_regression(item) else "classification")
+        metric = usual_metric("regression" if style.is_regression(item) else "classification")
     chosen = find_metric(metric) if isinstance(metric, str) else metric
     if item.outputs == ("mean",) and chosen.task != "regression":
         message = f"the metric {chosen.__name__!r} is for a {chosen.task}; this is a regression"
@@ -301,7 +284,7 @@ def plot_selection_frequency(
     >>> ax.collections[0].get_array().tolist()
     [[1.0, 1.0], [0.0, 0.5], [0.0, 0.5]]
     """
-    check_trajectory(trajectory)
+    style.check_trajectory(trajectory)
     if max_features < 1:
         raise bad_value("out_of_range", "max_features", max_features, "at least 1", low=1)
     if not (trajectory.order >= 0).any():
@@ -312,19 +295,19 @@ def plot_selection_frequency(
     ranked = np.lexsort((-shares.sum(axis=1), -shares[:, -1]))
     ranked = ranked[shares[ranked, -1] > 0]
     shown = ranked[:max_features]
-    names = shorten([trajectory.feature_names[i] for i in shown])
+    names = style.shorten([trajectory.feature_names[i] for i in shown])
 
     letters = 0.07 * max(map(len, names))
     wide = min(14.0, max(4.2, 1.6 + letters + 0.36 * len(budgets)))
-    ax = axes(ax, (wide, max(2.2, 1.0 + 0.25 * len(shown))), grid=False, pyplot=pyplot)
+    ax = style.axes(ax, (wide, max(2.2, 1.0 + 0.25 * len(shown))), grid=False, pyplot=pyplot)
     mesh = ax.pcolormesh(shares[shown], cmap=HEAT, vmin=0, vmax=1, edgecolors="white", linewidth=1.2)
     ax.invert_yaxis()
     ax.spines["bottom"].set_visible(False)
     ax.set_yticks(np.arange(len(shown)) + 0.5, names, parse_math=False)
     ax.set_xlabel("features asked" + _left_out(len(shown), len(ranked), len(shares)))
-    colour_bar(ax, mesh, "share of cases", format=PercentFormatter(1), ticks=np.linspace(0, 1, 5))
+    style.colour_bar(ax, mesh, "share of cases", format=PercentFormatter(1), ticks=np.linspace(0, 1, 5))
 
-    cell = np.array(room(ax)) / shares[shown].T.shape  # its width and height in points
+    cell = np.array(style.room(ax)) / shares[shown].T.shape  # its width and height in points
     mesh.set_linewidth(min(1.2, cell.min() / 14))
     every = int(np.ceil(1.7 * TEXT / cell[0]))  # as wide as two digits and a space
     ticks = budgets[every - 1 :: every]
@@ -348,4 +331,6 @@ def _annotate(ax: Axes, shares: np.ndarray, size: float) -> None:
     for (row, column), share in np.ndenumerate(shares):
         if share > 0:
             color = "white" if share > 0.55 else INK
-            ax.text(column + 0.5, row + 0.5, percent(share), ha="center", va="center", fontsize=size, color=color)
+            ax.text(
+                column + 0.5, row + 0.5, style.percent(share), ha="center", va="center", fontsize=size, color=color
+            )

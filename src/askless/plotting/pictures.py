@@ -13,23 +13,8 @@ from askless.acquisition.schema import Grid
 from askless.acquisition.trajectory import Trajectory
 from askless.exceptions import ParameterError, bad_value
 from askless.hints import listed
-from askless.plotting.style import (
-    HEAT,
-    INK,
-    PALETTE,
-    QUIET,
-    TEXT,
-    axes,
-    check_grid,
-    check_trajectory,
-    colour_bar,
-    is_regression,
-    new_figure,
-    number,
-    percent,
-    shorten,
-    whole_numbers,
-)
+from askless.plotting import style
+from askless.plotting.style import HEAT, INK, PALETTE, QUIET, TEXT
 
 HIDDEN = 0.86  # the grey of what is not revealed
 GHOST = 0.10  # how much of the hidden image shines through
@@ -52,14 +37,14 @@ def plot_reveal(
     1 to the most). With the truth its bar is coloured. Below a regression's images is the mean. `grid` is
     the model's, `model.schema_.grid`; `pyplot` is as for every figure: see `askless.plotting`.
     """
-    check_trajectory(trajectory)
-    check_grid(grid, trajectory)
+    style.check_trajectory(trajectory)
+    style.check_grid(grid, trajectory)
     shown = range(min(6, len(trajectory))) if rows is None else rows
-    rows = whole_numbers("rows", shown, "places of cases, from 0 on")
+    rows = style.whole_numbers("rows", shown, "places of cases, from 0 on")
     most = trajectory.order.shape[1]
     if budgets is None:
         budgets = np.unique(np.geomspace(1, max(1, most), 6).round().astype(int)).tolist()
-    budgets = whole_numbers("budgets", budgets, "how many patches are revealed")
+    budgets = style.whole_numbers("budgets", budgets, "how many patches are revealed")
     if any(not 0 <= k <= most for k in budgets):
         raise bad_value("out_of_range", "budgets", budgets, f"from 0 to {most} revealed patches", low=0, high=most)
     images = _checked_images(images, grid)
@@ -72,18 +57,18 @@ def plot_reveal(
     if not rows:
         raise ParameterError("required", "there are no cases to plot", name="rows")
     labels = trajectory.outputs or tuple(range(trajectory.predictions.shape[2]))
-    names = shorten([str(label) for label in labels], 10)
-    regression = is_regression(trajectory)
+    names = style.shorten([str(label) for label in labels], 10)
+    regression = style.is_regression(trajectory)
     true = [None] * len(rows) if truth is None else _true_outcomes(truth, rows, len(trajectory), labels, regression)
     size = 1.25 * (len(budgets) + 1), 1.85 * len(rows)
-    figure = new_figure(size, pyplot=pyplot, padding=(0.03, 0.04))
+    figure = style.new_figure(size, pyplot=pyplot, padding=(0.03, 0.04))
     cells = figure.subplots(2 * len(rows), len(budgets) + 1, squeeze=False, height_ratios=[3, 1] * len(rows))
     for line, (row, right) in enumerate(zip(rows, true, strict=True)):
         picture = _scaled(images[row])
         _show(cells[2 * line, 0], picture)
         _blank(cells[2 * line + 1, 0])
         if right is not None:
-            _write(cells[2 * line + 1, 0], f"truth {number(right)}" if regression else names[right])
+            _write(cells[2 * line + 1, 0], f"truth {style.number(right)}" if regression else names[right])
         for column, k in enumerate(budgets, start=1):
             seen = np.zeros((1, grid.n_patches), dtype=bool)
             asked = trajectory.order[row, :k]
@@ -92,7 +77,7 @@ def plot_reveal(
             below, predicted = cells[2 * line + 1, column], trajectory.predictions[row, k]
             if regression:
                 _blank(below)
-                _write(below, f"mean {number(predicted[0])}")
+                _write(below, f"mean {style.number(predicted[0])}")
             else:
                 _bars(below, predicted, names, right)
             if line == 0:
@@ -116,18 +101,18 @@ def plot_order_map(trajectory: Trajectory, grid: Grid, *, ax: Axes | None = None
     >>> plot_order_map(asked, Grid(4, 4, 1, 2)).collections[0].get_array().tolist()
     [[1.0, 2.5], [3.0, 2.5]]
     """
-    check_trajectory(trajectory)
-    check_grid(grid, trajectory)
+    style.check_trajectory(trajectory)
+    style.check_grid(grid, trajectory)
     n, k = trajectory.order.shape
     when = np.full((n, grid.n_patches), k + 1.0)
     row, step = np.nonzero(trajectory.order >= 0)
     when[row, trajectory.order[row, step]] = step + 1.0
-    ax = axes(ax, (4.4, 3.6), grid=False, pyplot=pyplot)
+    ax = style.axes(ax, (4.4, 3.6), grid=False, pyplot=pyplot)
     mesh = ax.pcolormesh(when.mean(axis=0).reshape(grid.rows, grid.columns), cmap=HEAT.reversed(), vmin=1, vmax=k + 1)
     ax.invert_yaxis()
     ax.set_aspect("equal")
     _blank(ax)
-    colour_bar(ax, mesh, "asked as number, in the mean").ax.invert_yaxis()
+    style.colour_bar(ax, mesh, "asked as number, in the mean").ax.invert_yaxis()
     return ax
 
 
@@ -196,8 +181,8 @@ def _bars(ax: Axes, chances: np.ndarray, names: list[str], right: int | None) ->
     colours = [PALETTE[0] if right is None or c == right else QUIET for c in top]
     ax.barh(np.arange(len(top)), chances[top], color=colours, alpha=0.35, height=0.85)
     for place, c in enumerate(top):
-        style: dict[str, Any] = {"va": "center", "fontsize": TEXT - 2.5, "color": INK, "parse_math": False}
-        ax.text(0.02, place, names[c], **style)
-        ax.text(0.98, place, f"{percent(float(chances[c]))}%", ha="right", **style)
+        how: dict[str, Any] = {"va": "center", "fontsize": TEXT - 2.5, "color": INK, "parse_math": False}
+        ax.text(0.02, place, names[c], **how)
+        ax.text(0.98, place, f"{style.percent(float(chances[c]))}%", ha="right", **how)
     ax.set_xlim(0, 1)
     ax.set_ylim(BARS - 0.4, -0.6)

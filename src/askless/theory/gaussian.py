@@ -207,12 +207,7 @@ def gaussian_suppressor() -> GaussianProblem:
     ((2, 0), (0, 1))
     """
     loading = np.array(  # (variables, independent N(0, 1)): y, the disturbance, the error of each reading
-        [
-            [1.0, 2.0, 0.2, 0.0, 0.0],
-            [0.0, 1.0, 0.0, 0.1, 0.0],
-            [1.0, 0.0, 0.0, 0.0, 1.2],
-            [1.0, 0.0, 0.0, 0.0, 0.0],
-        ]
+        [[1.0, 2.0, 0.2, 0.0, 0.0], [0.0, 1.0, 0.0, 0.1, 0.0], [1.0, 0.0, 0.0, 0.0, 1.2], [1.0, 0.0, 0.0, 0.0, 0.0]]
     )
     features = {"disturbed": 1, "disturbance": 1, "plain": 1}
     return GaussianProblem("gaussian_suppressor", features, np.zeros(4), loading @ loading.T)
