@@ -184,6 +184,13 @@ class Generated:
 Entry: TypeAlias = Recorded | Generated
 
 
+def make_table(values: np.ndarray, columns: Sequence[str], target: Sequence[Any] | np.ndarray, name: str) -> Table:
+    """A frame of (n, columns) values, and the target with its name."""
+    import pandas as pd
+
+    return pd.DataFrame(values, columns=list(columns)), pd.Series(target, name=name)
+
+
 def pixel_names(shape: tuple[int, ...], channels: Sequence[str] = ()) -> list[str]:
     """The column names of images (height, width[, channels]): row by row, the channels of a pixel together.
 

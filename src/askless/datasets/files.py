@@ -103,18 +103,12 @@ def read_checked(path: Path, sha256: str) -> bytes:
     return content
 
 
-def checked_csv(path: Path, sha256: str) -> pd.DataFrame:
-    """The table in a gzipped CSV file, checked by the SHA-256 of the file."""
+def read_csv(path: Path, sha256: str | None = None) -> pd.DataFrame:
+    """The table in a CSV file, gzipped or not; checked by the SHA-256 of the file, if given."""
     import pandas as pd
 
-    return pd.read_csv(io.BytesIO(gzip.decompress(read_checked(path, sha256))))
-
-
-def read_csv(path: Path) -> pd.DataFrame:
-    """The table in a CSV file, gzipped or not."""
-    import pandas as pd
-
-    return pd.read_csv(io.BytesIO(unpacked(path.read_bytes(), path)))
+    content = path.read_bytes() if sha256 is None else read_checked(path, sha256)
+    return pd.read_csv(io.BytesIO(unpacked(content, path)))
 
 
 class DownloadFailed(AsklessError):

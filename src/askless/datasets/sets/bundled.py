@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from askless.datasets.base import Info, Recorded, Table, pixel_groups, pixel_names
+from askless.datasets.base import Info, Recorded, Table, make_table, pixel_groups, pixel_names
 
 SERUM = {
     "bp": "blood pressure",
@@ -37,12 +37,10 @@ def _diabetes() -> Table:
 
 
 def _digits() -> Table:
-    import pandas as pd
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
-    frame = pd.DataFrame(bunch.data.astype(np.int64), columns=pixel_names((8, 8)))
-    return frame, pd.Series(bunch.target, name="digit", dtype=np.int64)
+    return make_table(bunch.data.astype(np.int64), pixel_names((8, 8)), bunch.target.astype(np.int64), "digit")
 
 
 breast_cancer = Recorded(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from askless.datasets.base import Generated, Info, Table
+from askless.datasets.base import Generated, Info, Table, make_table
 from askless.theory import DiscreteProblem, GaussianProblem, gaussian, problems
 
 
@@ -21,10 +21,8 @@ def _exact(make: Callable[[], DiscreteProblem | GaussianProblem]) -> Generated:
     discrete = isinstance(problem, DiscreteProblem)
 
     def draw(n: int, rng: np.random.Generator) -> Table:
-        import pandas as pd
-
         values, y = problem.sample(n, rng)
-        return pd.DataFrame(values, columns=columns), pd.Series(y, name="y")
+        return make_table(values, columns, y, "y")
 
     story = (make.__doc__ or make.__name__).strip().splitlines()[0]
     info = Info(

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from askless.datasets.base import Dataset, Info, Recorded
+from askless.datasets.base import Dataset, Info, Recorded, make_table
 from askless.datasets.files import (
     absent,
-    checked_csv,
     damaged,
     data_home,
     first_present,
     openml_table,
+    read_csv,
     store_arrays,
     unpacked_arrays,
 )
@@ -71,7 +71,7 @@ def _read(subset: bool | None = None) -> Dataset:
         _check(values, signal, complete)
         return _dataset(values, signal, INFO)
     if part is not None:
-        table = checked_csv(part, SUBSET_SHA256)
+        table = read_csv(part, SUBSET_SHA256)
         return _dataset(table[NAMES].to_numpy(), table["signal"].to_numpy(), SUBSET_INFO)
     if subset:
         raise absent("miniboone", "The subset has no public source; put its file", SUBSET)
@@ -84,10 +84,8 @@ def _read(subset: bool | None = None) -> Dataset:
 
 
 def _dataset(values: np.ndarray, signal: np.ndarray, info: Info) -> Dataset:
-    import pandas as pd
-
-    label = pd.Series(np.where(signal == 1, "signal", "background").tolist(), name="event")
-    return Dataset(pd.DataFrame(values, columns=NAMES), label, info)
+    label = np.where(signal == 1, "signal", "background").tolist()
+    return Dataset(*make_table(values, NAMES, label, "event"), info)
 
 
 def _check(values: np.ndarray, signal: np.ndarray, where: object) -> None:

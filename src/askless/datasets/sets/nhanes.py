@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from askless.datasets.base import Dataset, Info, Recorded
-from askless.datasets.files import DatasetDamaged, checked_csv, damaged, data_home, located, read_csv
+from askless.datasets.files import DatasetDamaged, damaged, data_home, located, read_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def _read() -> Dataset:
         FILE,
         REBUILT,
     )
-    table = checked_csv(path, FILE_SHA256) if path == data_home() / FILE else _checked(read_csv(path), path)
+    table = read_csv(path, FILE_SHA256) if path == data_home() / FILE else _checked(read_csv(path), path)
     label = table["Outcome"].map(OUTCOMES).rename("diabetes")
     frame = table[list(COSTS)].copy()
     for column, words in WORDS.items():

@@ -12,7 +12,7 @@ import tarfile
 from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded, Table
-from askless.datasets.files import BROKEN, checked_csv, damaged, data_home, fetched, located, read_csv, store
+from askless.datasets.files import BROKEN, damaged, data_home, fetched, located, read_csv, store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ def _read() -> Table:
         BUILT,
     )
     packed = path == data_home() / FILE
-    table = checked_csv(path, FILE_SHA256) if packed else _checked(read_csv(path), path)
+    table = read_csv(path, FILE_SHA256) if packed else _checked(read_csv(path), path)
     label = table[LABEL].map({0: "survived", 1: "died"}).rename("outcome")
     frame = table[FEATURES].astype({"MechVent": bool})
     for column, words in WORDS.items():

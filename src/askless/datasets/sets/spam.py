@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded, Table
-from askless.datasets.files import checked_csv, data_home, located, number_table, openml_table, store
+from askless.datasets.files import data_home, located, number_table, openml_table, read_csv, store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ def _read() -> Table:
         UCI_FILE,
     )
     packed = path == data_home() / FILE
-    table = checked_csv(path, FILE_SHA256) if packed else _parse(path.read_bytes(), path)
+    table = read_csv(path, FILE_SHA256) if packed else _parse(path.read_bytes(), path)
     table.columns = [*NAMES, "label"]
     label = table.pop("label").map({0: "not spam", 1: "spam"})
     return table, label

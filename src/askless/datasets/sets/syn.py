@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from askless.datasets.base import Generated, Info, Table
+from askless.datasets.base import Generated, Info, Table, make_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,11 +81,9 @@ def _syn(name: str) -> Generated:
     formulas = FORMULAS[name]
 
     def draw(n: int, rng: np.random.Generator) -> Table:
-        import pandas as pd
-
         x = rng.standard_normal((n, len(NAMES)))
         y = (rng.random(n) < _probability(formulas, x)).astype(np.int64)
-        return pd.DataFrame(x, columns=NAMES), pd.Series(y, name="y")
+        return make_table(x, NAMES, y, "y")
 
     info = Info(
         name=name,
@@ -127,23 +125,18 @@ def _write_codes(x: np.ndarray, y: np.ndarray, start: np.ndarray, spread: float,
 
 
 def _draw_cube(n: int, rng: np.random.Generator) -> Table:
-    import pandas as pd
-
     y = rng.integers(CLASSES, size=n)
     x = rng.normal(CENTRE, SPREAD, (n, len(CUBE_NAMES)))
     _write_codes(x, y, np.zeros(n, dtype=np.int64), SHARP, rng)
-    return pd.DataFrame(x, columns=CUBE_NAMES), pd.Series(y, name="y")
+    return make_table(x, CUBE_NAMES, y, "y")
 
 
 def _draw_cube_nm(n: int, rng: np.random.Generator) -> Table:
-    import pandas as pd
-
     y, context = rng.integers(CLASSES, size=n), rng.integers(CONTEXTS, size=n)
     one_hot = np.eye(CONTEXTS)[context] + rng.normal(0.0, SHARP, (n, CONTEXTS))
     x = rng.normal(CENTRE, SPREAD, (n, len(BLOCK_NAMES)))
     _write_codes(x, y, BLOCK * context, SPREAD, rng)
-    frame = pd.DataFrame(np.hstack([one_hot, x]), columns=[*CONTEXT_NAMES, *BLOCK_NAMES])
-    return frame, pd.Series(y, name="y")
+    return make_table(np.hstack([one_hot, x]), [*CONTEXT_NAMES, *BLOCK_NAMES], y, "y")
 
 
 cube = Generated(
