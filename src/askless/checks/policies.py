@@ -10,7 +10,7 @@ import pickle
 from abc import ABCMeta
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def scores_fit_the_features(policy: Policy, schema: Schema, cases: Cases) -> Non
     """Scores are floating-point numbers of shape (n, features), for one row and for many."""
     for state in example_states(schema, cases):
         for rows in (slice(None), slice(0, 1)):
-            some = State(state.x[rows], state.asked[rows], state.known[rows])
+            some = state[rows]
             scores = _score(policy, some, cases.x[rows])
             require(
                 scores.shape == some.asked.shape,
@@ -87,8 +87,7 @@ def hidden_values_do_not_matter(policy: Policy, schema: Schema, cases: Cases) ->
     """A value that was not asked can change without changing any question up to that point."""
     if policy.needs_truth:
         return "it says that it looks at the truth, and is refused for it (truth_is_refused)"
-    modes: tuple[Missing, ...] = ("skip", "answer")
-    for missing in modes:
+    for missing in get_args(Missing):
         before = _questions(policy, schema, cases, DEEPEST, missing=missing)
         for step in range(before.order.shape[1]):
             other = swapped_cases(cases, schema, before.selected(step), step, presence=missing == "answer")
@@ -120,8 +119,7 @@ def questions_obey_the_rules(policy: Policy, schema: Schema, cases: Cases) -> No
     rng = np.random.default_rng(0)
     shape = (len(cases), len(schema))
     available, known = rng.random(shape) < 0.8, rng.random(shape) < 0.2
-    modes: tuple[Missing, ...] = ("skip", "answer")
-    for missing in modes:
+    for missing in get_args(Missing):
         t = _questions(policy, schema, cases, len(schema), missing=missing, available=available, known=known)
         allowed = available & ~known & (cases.present | (missing == "answer"))
         asked = asked_once(t, policy, len(schema))
@@ -259,7 +257,7 @@ def _repeats(subject: Any, call: Call, states: Sequence[State]) -> None:
 def _treats_rows_alone(subject: Any, call: Call, states: Sequence[State]) -> None:
     for state in states:
         many = call(subject, state)
-        alone = np.concatenate([call(subject, _row(state, i)) for i in range(len(state))])
+        alone = np.concatenate([call(subject, state[i : i + 1]) for i in range(len(state))])
         off = np.flatnonzero(~close(many, alone).all(axis=1))
         worst = float(np.nanmax(np.abs(many - alone))) if len(off) else 0.0
         require(
@@ -289,10 +287,6 @@ def _require_same(subject: Any, expected: np.ndarray, found: np.ndarray, what: s
     require(wrong == 0, subject, f"{what} gives {wrong} of {expected.size} numbers differently")
 
 
-def _row(state: State, i: int) -> State:
-    return State(state.x[i : i + 1], state.asked[i : i + 1], state.known[i : i + 1])
-
-
 def overrides_are_spelt_right(predictor: Predictor, schema: Schema, cases: Cases, task: Task) -> None:
     """It derives from `Predictor`, and none of its attributes looks like a misspelt one of the base class."""
     _derives_from(predictor, Predictor)
@@ -305,8 +299,7 @@ def predictions_fit_the_outputs(predictor: Predictor, schema: Schema, cases: Cas
     enough = first.ndim == 2 and (first.shape[1] == 1 if task == "regression" else first.shape[1] > 1)
     require(enough, predictor, f"predictions of a {task} have the shape {first.shape}")
     for state in states:
-        for rows in (slice(None), slice(0, 1)):
-            some = State(state.x[rows], state.asked[rows], state.known[rows])
+        for some in (state, state[:1]):
             shape = _predict(predictor, some).shape
             expected = (len(some), first.shape[1])
             require(shape == expected, predictor, f"predictions have the shape {shape} instead of {expected}")

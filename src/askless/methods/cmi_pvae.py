@@ -202,7 +202,6 @@ class Targets(NamedTuple):
     labels: Tensor  # (n, choices) which of its answers each other feature has
 
     def of(self, rows: Tensor) -> Targets:
-        """Those of some rows (b,)."""
         return Targets(self.numbers[rows], self.labels[rows].long())
 
 

@@ -196,7 +196,6 @@ class OpportunisticLearner(Learner):
         return {"loss": validation_loss(policy, predictor, self.problem)}
 
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetPolicy:
-        """The fitted policy with a copy of the weights; a `live` one shares them and cannot be kept."""
         return NetPolicy(module.policy.exported(live=live))
 
     def tensors(self) -> dict[str, Tensor]:
@@ -247,7 +246,6 @@ class Streams:
         return states_of(self.rows, self.row, self.asked)
 
     def move(self, pick: Tensor) -> None:
-        """Ask each row for what was picked (count,)."""
         self.asked.scatter_(1, pick[:, None], 1)
         ended = (self.asked.sum(dim=1) >= self.last[self.row]).nonzero().squeeze(1)
         self.asked[ended] = 0

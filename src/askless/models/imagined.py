@@ -44,7 +44,6 @@ class AnswerBook:
         return list(zip(shaped, weights, strict=True))
 
     def fits(self, network: Network) -> bool:
-        """Whether the features and their columns are those of a network."""
         return len(self.widths) == len(network.mask_weight) and int(self.widths.sum()) == len(network.value_weight)
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -80,7 +80,6 @@ def plot_path(
 
 
 def _place(row: Any, n: int) -> int:
-    """The row as a place among n cases."""
     try:
         place = index(row)
     except TypeError:

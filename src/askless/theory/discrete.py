@@ -194,8 +194,28 @@ class DiscreteProblem(KnownProblem):
         return float(self.table.plan(min(budget, len(self.schema)))[-1][root].min())
 
     def best_value_for_money(self, money: float, costs: Costs) -> float:
-        """The least expected log-loss that any adaptive policy reaches without spending more than `money`."""
-        return best_for_money(self.table, self.schema, cost_model(costs, self.schema), money)
+        """The least expected log-loss that any adaptive policy reaches without spending more than `money`.
+
+        Bellman's equation over records and money spent: what a question costs may depend on what was asked before.
+        """
+        table = self.table
+        prices = _prices(table, self.schema, cost_model(costs, self.schema))
+        steps = [each.tolist() for each in table.steps]
+        limit = money + CENT * (1.0 + money)
+        known: dict[tuple[int, float], float] = {}
+
+        def best(number: int, spent: float) -> float:
+            key = number, round(spent, 9)
+            if key not in known:
+                values = [float(table.entropy[number])]
+                for feature in np.flatnonzero(table.open[number]).tolist():
+                    after = spent + float(prices[number, feature])
+                    if after <= limit:
+                        values.append(sum(best(number + step, after) for step in steps[feature]))
+                known[key] = min(values)
+            return known[key]
+
+        return best(table.root, 0.0)
 
     def reachable(
         self, policy: Choice, budget: int | None = None, *, costs: Costs | None = None, money: float | None = None
@@ -338,30 +358,6 @@ def _predict_with(problem: DiscreteProblem, predictor: Prediction, partial: Part
     if isinstance(predictor, Predictor):
         return np.asarray(predictor.predict(problem.state(partial)))
     return np.asarray(predictor(partial))
-
-
-def best_for_money(table: StateTable, schema: Schema, costs: CostModel, money: float) -> float:
-    """The least expected entropy that any adaptive policy reaches without ever spending more than `money`.
-
-    Bellman's equation over records and money spent: what a question costs may depend on what was asked before it.
-    """
-    prices = _prices(table, schema, costs)
-    steps = [each.tolist() for each in table.steps]
-    limit = money + CENT * (1.0 + money)
-    known: dict[tuple[int, float], float] = {}
-
-    def best(number: int, spent: float) -> float:
-        key = number, round(spent, 9)
-        if key not in known:
-            values = [float(table.entropy[number])]
-            for feature in np.flatnonzero(table.open[number]).tolist():
-                after = spent + float(prices[number, feature])
-                if after <= limit:
-                    values.append(sum(best(number + step, after) for step in steps[feature]))
-            known[key] = min(values)
-        return known[key]
-
-    return best(table.root, 0.0)
 
 
 def _prices(table: StateTable, schema: Schema, costs: CostModel) -> Floats:

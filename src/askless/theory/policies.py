@@ -152,7 +152,7 @@ def estimate_worth(
     block = max(1, max_rows // (n_samples * len(schema)))  # cases at once: bounds the draws and the predictions
     for start in range(0, len(state), block):
         rows = slice(start, start + block)
-        part = State(state.x[rows], state.asked[rows], state.known[rows])
+        part = state[rows]
         case, feature = np.nonzero(~part.asked)  # (pairs,)
         if len(case):
             drawn = sampler.draw(part, n_samples, rng)

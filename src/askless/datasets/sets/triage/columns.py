@@ -223,7 +223,6 @@ def _category(name: str, choices: tuple[str, ...], weights: str, odds_by_age: By
 
 
 def _chance(stable: float, unstable: float | None = None) -> Weights:
-    """The weights of (no, yes)."""
     late = stable if unstable is None else unstable
     return (1 - stable, stable), (1 - late, late)
 
