@@ -21,7 +21,6 @@ from askless.acquisition import (
     Progress,
     Schema,
     State,
-    Uniform,
     cost_model,
     decide,
 )
@@ -226,7 +225,22 @@ class DiscreteProblem(KnownProblem):
         that are information are weighed against `costs`, and no path costs more than `money`.
         """
         most = len(self.schema) if budget is None else budget
-        return expand(self, policy, most, cost_model(costs, self.schema), money)
+        charged = cost_model(costs, self.schema)
+        partial, probability, spent = self.empty(), np.ones(1), np.zeros(1)
+        partials, probabilities, picks, sums = [], [], [], []
+        for step in range(most + 1):
+            none = np.full(len(partial), -1)
+            pick, price = _pick(self, policy, partial, spent, charged, money) if step < most else (none, 0.0 * none)
+            partials.append(partial)
+            probabilities.append(probability)
+            picks.append(pick)
+            sums.append(spent)
+            partial, probability, parent = _children(self, partial, probability, pick)
+            spent = (spent + price)[parent]
+            if not len(partial):
+                break
+        whole = Partial(np.concatenate([p.values for p in partials]), np.concatenate([p.asked for p in partials]))
+        return Visits(whole, np.concatenate(probabilities), np.concatenate(picks), np.concatenate(sums))
 
     def expected_loss(
         self,
@@ -283,28 +297,6 @@ class Visits:
     def ended(self) -> Bools:
         """(m,) bool: nothing is asked there."""
         return self.pick < 0
-
-
-def expand(
-    problem: DiscreteProblem, policy: Choice, budget: int, costs: CostModel | None = None, money: float | None = None
-) -> Visits:
-    """Follow the policy from the empty record through every answer that can occur; no path costs more than money."""
-    partial, probability, spent = problem.empty(), np.ones(1), np.zeros(1)
-    partials, probabilities, picks, sums = [], [], [], []
-    costs = costs or Uniform()
-    for step in range(budget + 1):
-        none = np.full(len(partial), -1)
-        pick, price = _pick(problem, policy, partial, spent, costs, money) if step < budget else (none, 0.0 * none)
-        partials.append(partial)
-        probabilities.append(probability)
-        picks.append(pick)
-        sums.append(spent)
-        partial, probability, parent = _children(problem, partial, probability, pick)
-        spent = (spent + price)[parent]
-        if not len(partial):
-            break
-    whole = Partial(np.concatenate([p.values for p in partials]), np.concatenate([p.asked for p in partials]))
-    return Visits(whole, np.concatenate(probabilities), np.concatenate(picks), np.concatenate(sums))
 
 
 def _pick(
