@@ -74,11 +74,9 @@ class Uniform(CostModel):
     equal = True
 
     def prices(self, state: State) -> np.ndarray:
-        """(n, features) of ones."""
         return np.ones(state.asked.shape)
 
     def config(self) -> dict[str, Any]:
-        """Empty."""
         return {}
 
     def __repr__(self) -> str:
@@ -102,7 +100,6 @@ class PerFeature(CostModel):
         self.equal = len(set(checked.values())) == 1 and bool(self.by_feature[0] > 0)
 
     def bound(self, schema: Schema) -> PerFeature:
-        """The prices of a schema's features."""
         if self.by_name is not None:
             return PerFeature(_named_prices(self.by_name, schema, np.ones(len(schema))))
         if self.by_feature.shape != (len(schema),):
@@ -113,11 +110,9 @@ class PerFeature(CostModel):
         return self
 
     def prices(self, state: State) -> np.ndarray:
-        """(n, features), the same row for every case."""
         return np.broadcast_to(self.by_feature, state.asked.shape)
 
     def config(self) -> dict[str, Any]:
-        """The prices."""
         return {"prices": self.by_feature.tolist() if self.by_name is None else self.by_name}
 
     def __repr__(self) -> str:
@@ -161,7 +156,6 @@ class Panels(CostModel):
         self._less = self._within = np.empty(0)
 
     def bound(self, schema: Schema) -> Panels:
-        """The prices of a schema's features."""
         bound = Panels(self.by_name, self.panels)
         bound._own = _named_prices(self.by_name, schema, np.ones(len(schema)))
         bound._less = bound._own.copy()
@@ -190,7 +184,6 @@ class Panels(CostModel):
         return Panels(own, panels)
 
     def prices(self, state: State) -> np.ndarray:
-        """(n, features), given which panels are open."""
         if self._own is None:
             raise ParameterError(
                 "required", "these panels belong to no schema yet; use `cost_model` or `bound`", name="schema"
@@ -199,7 +192,6 @@ class Panels(CostModel):
         return np.where(opened, self._less, self._own)
 
     def config(self) -> dict[str, Any]:
-        """The prices and the panels."""
         return {"prices": self.by_name, "panels": self.panels}
 
     def __repr__(self) -> str:
@@ -233,7 +225,6 @@ class Depends(CostModel):
         return bound
 
     def prices(self, state: State) -> np.ndarray:
-        """(n, features), checked each time."""
         given, shape = self.function(state), state.asked.shape
         try:
             prices = np.array(given, dtype=np.float64)

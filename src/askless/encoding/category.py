@@ -125,11 +125,9 @@ class CategoryCodec(PartCodec):
 
     @property
     def accepts(self) -> str:
-        """The choices."""
         return f"one of {listed(self._choices)}"
 
     def encode(self, values: np.ndarray) -> Encoded:
-        """1 in the column of the choice."""
         name = self.part.name
         respelled: dict[str, Choice] = {}
         codes = read_cells(values, lambda cell: self._code(cell, respelled))
@@ -210,12 +208,10 @@ class CategoryCodec(PartCodec):
         return f"{shown(cell)} is a {family(cell)}, but no category of this column is"
 
     def to_json(self) -> dict[str, Any]:
-        """The choices."""
         return {"choices": list(self._choices)}
 
     @classmethod
     def from_json(cls, name: str, data: dict[str, Any]) -> Self:
-        """The codec that `to_json` described."""
         return cls(Part(name, cls.kind, choices=tuple(data["choices"])))
 
 

@@ -89,11 +89,9 @@ class BooleanCodec(PartCodec):
 
     @classmethod
     def fit(cls, column: Column) -> Self:
-        """There is nothing to learn."""
         return cls(Part(column.name, cls.kind))
 
     def encode(self, values: np.ndarray) -> Encoded:
-        """-1 for no, +1 for yes."""
         signs = read_cells(values, _sign)
         present = ~np.isnan(signs)
         return Encoded(np.where(present, signs, 0.0).astype(np.float32)[:, None], present)
@@ -103,12 +101,10 @@ class BooleanCodec(PartCodec):
         return None if isinstance(cell, str) and is_unknown(cell) else super().encode_one(cell)
 
     def to_json(self) -> dict[str, Any]:
-        """Nothing but its name."""
         return {}
 
     @classmethod
     def from_json(cls, name: str, data: dict[str, Any]) -> Self:
-        """The codec that `to_json` described."""
         return cls(Part(name, cls.kind))
 
 

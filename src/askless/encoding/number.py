@@ -43,7 +43,6 @@ class NumberCodec(PartCodec):
 
     @classmethod
     def fit(cls, column: Column) -> Self:
-        """Learn the channels from the values that are not missing."""
         numbers = as_numbers(column.values)
         numbers = numbers[~np.isnan(numbers)]
         half = halved(numbers)
@@ -55,7 +54,6 @@ class NumberCodec(PartCodec):
 
     @property
     def accepts(self) -> str:
-        """A number; the training range for orientation."""
         return f"a number (from {self.part.low:g} to {self.part.high:g} in the training table)"
 
     def encode(self, values: np.ndarray) -> Encoded:
@@ -81,7 +79,6 @@ class NumberCodec(PartCodec):
         return Encoded(x, present)
 
     def to_json(self) -> dict[str, Any]:
-        """The range and the channels."""
         channels = [
             {
                 "channel": each.channel.name,
@@ -95,7 +92,6 @@ class NumberCodec(PartCodec):
 
     @classmethod
     def from_json(cls, name: str, data: dict[str, Any]) -> Self:
-        """The codec that `to_json` described."""
         part = Part(name, cls.kind, low=data["low"], high=data["high"])
         channels = ((CHANNELS[each["channel"]](**each["learned"]), each) for each in data["channels"])
         return cls(part, tuple(Standardised(channel, each["mean"], each["sd"]) for channel, each in channels))

@@ -46,11 +46,9 @@ class ScoresOnly(Policy):
         self.needs_truth = policy.needs_truth
 
     def score(self, state: State) -> np.ndarray:
-        """(n, features) the policy's."""
         return self.policy.score(state)
 
     def score_with_truth(self, state: State, truth: np.ndarray) -> np.ndarray:
-        """(n, features) the policy's."""
         return self.policy.score_with_truth(state, truth)
 
 

@@ -276,7 +276,6 @@ class NetMethod(Method):
 
     @property
     def needs_images(self) -> bool:
-        """Whether it cannot learn from a table: convolutions and views are of images."""
         return (isinstance(self.network, str) and self.network != "mlp") or self.augment != "none"
 
     @property

@@ -147,7 +147,6 @@ class Greedy(NetMethod):
         return cls(**published | settings)
 
     def work(self, problem: Problem) -> float:
-        """Several times as much as training a predictor."""
         return 10.0
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
@@ -250,7 +249,6 @@ class GreedyLearner(ChainLearner):
         return torch.where(states.blocked > 0, -torch.inf, scores)
 
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetPolicy:
-        """The fitted policy with a copy of the weights; a `live` one shares them and cannot be kept."""
         first = None if self.first is None else self.first.numpy().copy()
         return NetPolicy(module.policy.exported(live=live), first)
 

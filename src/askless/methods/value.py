@@ -82,7 +82,6 @@ class Value(NetMethod):
     recipe: ValueRecipe | dict[str, Any] | None = None
 
     def work(self, problem: Problem) -> float:
-        """Several times as much as training a predictor."""
         return 10.0
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
@@ -189,7 +188,6 @@ class ValueLearner(ChainLearner):
         self.first[chosen] = best
 
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetValue:
-        """The fitted policy with a copy of the weights; a `live` one shares them and cannot be kept."""
         policy, predictor = (network.exported(live=live) for network in (module.policy, module.predictor))
         regression = self.problem.task == "regression"
         _, scale = self.problem.target_scale

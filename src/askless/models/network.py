@@ -122,7 +122,6 @@ class Network(NetworkLike):
         return self.from_sums(self.first_sums(x, known))
 
     def outputs(self, state: State) -> np.ndarray:
-        """(n, outputs)."""
         if len(state) > 1 and not state.known.any():  # all cases look the same
             return np.repeat(self(state.x[:1], state.known[:1]), len(state), axis=0)
         return self(state.x, state.known)
@@ -139,12 +138,10 @@ class Network(NetworkLike):
 
     @property
     def n_features(self) -> int:
-        """How many features can be known."""
         return len(self.mask_weight)
 
     @property
     def n_outputs(self) -> int:
-        """How many outputs there are."""
         return len(self.biases[-1])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -156,7 +153,6 @@ class Network(NetworkLike):
         return {}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Every weight by a name."""
         named = {"value_weight": self.value_weight, "mask_weight": self.mask_weight}
         named |= {f"bias{i}": bias for i, bias in enumerate(self.biases)}
         return named | {f"weight{i}": weight for i, weight in enumerate(self.weights, start=1)}
@@ -231,7 +227,6 @@ class NetPolicy(Networked, Policy):
     first: np.ndarray | None = None  # (features,) scores where nothing is known
 
     def score(self, state: State) -> np.ndarray:
-        """(n, features), higher is asked sooner."""
         return with_blank(self.network.outputs(state), self.first, state)
 
     def config(self) -> dict[str, Any]:
@@ -246,7 +241,6 @@ class NetPolicy(Networked, Policy):
     def build(
         cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
     ) -> Self:
-        """The policy that `arrays` came from."""
         rest = dict(arrays)
         first = rest.pop("first", None)
         network = build_network(config, rest, factory)
@@ -307,7 +301,6 @@ class NetPredictor(Networked, Predictor):
         return self.network
 
     def predict(self, state: State) -> np.ndarray:
-        """(n, classes) probabilities, or (n, 1) means."""
         outputs = self.network.outputs(state)
         if self.classes:
             return with_blank(softmax(outputs / self._temperature(state)), self.prior, state)
@@ -343,7 +336,6 @@ class NetPredictor(Networked, Predictor):
     def build(
         cls, config: dict[str, Any], arrays: dict[str, np.ndarray], factory: NetworkFactory | None = None
     ) -> Self:
-        """The predictor that `config` and `arrays` came from."""
         rest = dict(arrays)
         prior, log_variance = rest.pop("prior"), None
         if "log_variance" in rest:

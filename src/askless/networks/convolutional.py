@@ -210,7 +210,6 @@ class ConvNetwork(ServedByTorch):
         return next(self.parameters()).device
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """(b, outputs)."""
         return self.heads(x, mask, self.head)[0]
 
     def heads(self, x: Tensor, mask: Tensor, *heads: ClassHead | PatchHead) -> list[Tensor]:
@@ -244,7 +243,6 @@ class ConvNetwork(ServedByTorch):
         return torch.autocast(device, torch.bfloat16) if supported else nullcontext()
 
     def description(self) -> dict[str, Any]:
-        """The grid, the size, and the head with its number of outputs."""
         head = "classes" if isinstance(self.head, ClassHead) else "patches"
         parts = {"kind": "convolutional", "size": self.size, "grid": asdict(self.grid)}
         return parts | {"head": head, "outputs": self.n_outputs}
@@ -257,6 +255,5 @@ class SharedConv(PolicyPredictor):
     policy: ConvNetwork
 
     def both(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """The policy's scores and the predictor's outputs by one pass through the trunk."""
         scores, outputs = self.policy.heads(x, mask, self.policy.head, self.predictor.head)
         return scores, outputs

@@ -189,7 +189,6 @@ class MaskedMLP(MaskedNetwork):
         self.register_buffer("is_column", valid, persistent=False)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """(b, outputs)."""
         return self.hidden(masked_inputs(x, mask, self.column_feature), self.head)
 
     @torch.no_grad()
@@ -213,7 +212,6 @@ class MaskedMLP(MaskedNetwork):
         return h.view(b, m, -1)
 
     def exported(self, *, live: bool = False) -> Network:
-        """The numpy network, with a copy of the present weights or on the same memory."""
         first, *later = [*list(self.hidden.layers), self.head]
         parts = [first.weight[:, : self.n_columns].t(), first.weight[:, self.n_columns :].t()]
         parts += [layer.bias for layer in (first, *later)] + [layer.weight.t() for layer in later]

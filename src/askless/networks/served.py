@@ -28,7 +28,6 @@ class ServedByTorch(MaskedNetwork):
         """What it takes beside the weights to build the network again, as JSON."""
 
     def exported(self, *, live: bool = False) -> TorchNetwork:
-        """The network for inference: a copy, or itself."""
         return TorchNetwork(self if live else copy.deepcopy(self).cpu().eval())
 
 
@@ -39,7 +38,6 @@ class TorchNetwork(NetworkLike):
         self.network = network
 
     def outputs(self, state: State) -> np.ndarray:
-        """(n, outputs)."""
         if len(state) > 1 and not state.known.any():  # all cases look the same
             return np.repeat(self._outputs(state.x[:1], state.known[:1]), len(state), axis=0)
         return self._outputs(state.x, state.known)
@@ -52,25 +50,20 @@ class TorchNetwork(NetworkLike):
 
     @property
     def n_features(self) -> int:
-        """How many features can be known."""
         return self.network.n_features
 
     @property
     def n_outputs(self) -> int:
-        """How many outputs there are."""
         return self.network.n_outputs
 
     @property
     def factory(self) -> NetworkFactory | None:
-        """The user's function that made the network."""
         return self.network.factory
 
     def config(self) -> dict[str, Any]:
-        """The description of the network."""
         return {"network": self.network.description()}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The weights and buffers by their names in the module."""
         return {name: tensor.detach().cpu().numpy() for name, tensor in self.network.state_dict().items()}
 
 
@@ -91,11 +84,9 @@ class CustomNetwork(ServedByTorch):
         self.module = self._tried_out(factory(self.n_columns, self.n_features, n_outputs))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """(b, outputs)."""
         return self.module(x * mask.index_select(1, self.column_feature), mask)
 
     def description(self) -> dict[str, Any]:
-        """That the module is a user's own."""
         return {"kind": "custom", "outputs": self.n_outputs}
 
     @torch.no_grad()

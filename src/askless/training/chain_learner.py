@@ -95,7 +95,6 @@ class ChainLearner(Learner):
         return gains
 
     def batches(self) -> Sequence[Tensor]:
-        """Random batches of states."""
         return self.chains.batches()
 
     def loss(self, batch: Tensor, temperature: float) -> Tensor:
@@ -148,5 +147,4 @@ class ChainLearner(Learner):
         return {"loss": validation_loss(policy, predictor, self.problem)}
 
     def tensors(self) -> dict[str, Tensor]:
-        """Where each state stands, and the first question."""
         return self.chains.tensors()

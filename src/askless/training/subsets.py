@@ -123,7 +123,6 @@ class SubsetLearner(Learner):
             self.valid_mask = (sampler(self.valid.askable) & self.valid.present).float()
 
     def batches(self) -> Sequence[Tensor]:
-        """Random batches of rows; an epoch of a large table takes some of them."""
         n = len(self.rows)
         order = torch.randperm(n) if n <= ROWS_PER_EPOCH else torch.randint(n, (ROWS_PER_EPOCH,))
         return torch.split(order, self.batch_size)

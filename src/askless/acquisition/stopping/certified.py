@@ -68,16 +68,13 @@ class Certified(StoppingRule):
 
     @property
     def reason(self) -> str:
-        """The promise."""
         return f"sure enough: certified for at most {self.risk:.3g} wrong, with confidence {self.confidence:.3g}"
 
     @property
     def otherwise(self) -> str:
-        """What is said of a case that it did not stop."""
         return f"abstains: not sure enough for at most {self.risk:.3g} wrong"
 
     def stops(self, progress: Progress) -> np.ndarray:
-        """True once the top class is likely enough."""
         if not self.cases:
             message = (
                 "Certified has no threshold yet: give it to `fit`, which holds out rows for it, or use the rule that "
@@ -96,16 +93,13 @@ class NotUsed(StoppingRule):
 
     @property
     def reason(self) -> str:
-        """Why the rule is not used."""
         return f"the certified stopping rule was not used: {self.why}"
 
     @property
     def otherwise(self) -> str:
-        """What every stop reason ends with."""
         return self.reason
 
     def stops(self, progress: Progress) -> np.ndarray:
-        """False for all."""
         return np.zeros(len(progress.count), dtype=bool)
 
 

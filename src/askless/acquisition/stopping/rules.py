@@ -102,11 +102,9 @@ class MaxFeatures(StoppingRule):
 
     @property
     def reason(self) -> str:
-        """How many were asked."""
         return f"asked {self.limit} feature{'' if self.limit == 1 else 's'}"
 
     def stops(self, progress: Progress) -> np.ndarray:
-        """True once `limit` questions were asked."""
         return progress.count >= self.limit
 
     def __repr__(self) -> str:
@@ -124,15 +122,12 @@ class MaxCost(StoppingRule):
 
     @property
     def reason(self) -> str:
-        """The budget, which pays for nothing more."""
         return f"nothing affordable left of {self.money:g}"
 
     def closes(self, progress: Progress) -> np.ndarray:
-        """(n, features) what would cost more than is left."""
         return progress.spent[:, None] + progress.prices > self.money + CENT * (1.0 + self.money)
 
     def stops(self, progress: Progress) -> np.ndarray:
-        """True once nothing that is open can be paid."""
         affordable: np.ndarray = (progress.open & ~self.closes(progress)).any(axis=1)
         return ~affordable
 
@@ -155,11 +150,9 @@ class Confidence(StoppingRule):
 
     @property
     def reason(self) -> str:
-        """The confidence that was reached."""
         return f"confidence of {self.probability:g} reached"
 
     def stops(self, progress: Progress) -> np.ndarray:
-        """True once the top class is likely enough."""
         if progress.prediction.shape[1] < 2:
             message = "Confidence is for a classification; use Spread(sd) for a regression"
             raise ParameterError("not_supported", message, name="confidence")
@@ -178,11 +171,9 @@ class Spread(StoppingRule):
 
     @property
     def reason(self) -> str:
-        """The standard deviation that was reached."""
         return f"standard deviation of {self.sd:g} reached"
 
     def stops(self, progress: Progress) -> np.ndarray:
-        """True once the prediction is narrow enough."""
         if progress.spread is None:
             message = "Spread needs a predicted standard deviation, and this predictor gives none"
             raise ParameterError("not_supported", message, name="spread", needed="sd")
@@ -210,11 +201,9 @@ class DecisionStable(StoppingRule):
 
     @property
     def reason(self) -> str:
-        """That the decision stands."""
         return f"no answer changes the decision with a probability above {self.chance:g}"
 
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
-        """It needs stored rows, and for a regression a tolerance."""
         if not stored:
             message = f"{_called(self)} draws answers from stored rows, and this model has none; see `reference_rows`"
             raise ParameterError("not_supported", message, name=rule_name(type(self)), needed="reference_rows")
@@ -265,11 +254,9 @@ class InformationPerCost(StoppingRule):
 
     @property
     def reason(self) -> str:
-        """The threshold that nothing reaches."""
         return f"no question brings {self.threshold:g} of information per unit of cost"
 
     def check(self, task: str, *, stored: bool, informative: bool) -> None:
-        """It needs scores that are information."""
         if not informative:
             message = (
                 f"{_called(self)} needs a method whose scores are information, such as value; those of this one have "
@@ -303,15 +290,12 @@ class _Combined(StoppingRule):
 
     @property
     def reason(self) -> str:
-        """Those of its rules."""
         return f" {self.word} ".join(rule.reason for rule in self.rules)
 
     def closes(self, progress: Progress) -> np.ndarray:
-        """(n, features) what all of its rules close, or any of them."""
         return reduce(and_ if self.word == "and" else or_, (_closed(rule, progress) for rule in self.rules))
 
     def stops(self, progress: Progress) -> np.ndarray:
-        """(n,) True where everything open is closed."""
         left: np.ndarray = (progress.open & ~self.closes(progress)).any(axis=1)
         return ~left
 
