@@ -149,7 +149,6 @@ class Network(NetworkLike):
         return Network, (self.value_weight, self.mask_weight, self.biases, self.weights)
 
     def config(self) -> dict[str, Any]:
-        """Nothing: the arrays say everything."""
         return {}
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -159,7 +158,6 @@ class Network(NetworkLike):
 
     @classmethod
     def build(cls, arrays: dict[str, np.ndarray]) -> Network:
-        """The network that `arrays` came from."""
         depth = sum(name.startswith("bias") for name in arrays)
         return cls(
             arrays["value_weight"],
@@ -230,11 +228,9 @@ class NetPolicy(Networked, Policy):
         return with_blank(self.network.outputs(state), self.first, state)
 
     def config(self) -> dict[str, Any]:
-        """That of the network."""
         return self.network.config()
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The network's weights, and the first scores."""
         return self.network.arrays() | ({} if self.first is None else {"first": self.first})
 
     @classmethod
@@ -322,7 +318,6 @@ class NetPredictor(Networked, Predictor):
         return self.temperatures[np.count_nonzero(state.known, axis=1), None]
 
     def config(self) -> dict[str, Any]:
-        """The task, the target's scale, and the network's."""
         return {"classes": self.classes, "offset": self.offset, "scale": self.scale} | self.network.config()
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askless.datasets.base import Info, Recorded, Table
@@ -38,17 +37,14 @@ def _read() -> Table:
                 f"put the files ann-train.data and ann-test.data of its archive into one folder, this one ({part})",
                 _file(part),
             )
-    tables = [_parse(path, part) for part, path in paths.items() if path is not None]
+    read = ((unpacked(path.read_bytes(), path), part, path) for part, path in paths.items() if path is not None)
+    tables = [_parse(*each) for each in read]
     table = pd.concat(tables, ignore_index=True).drop(columns="FTI")  # computed from TT4 and T4U: not a test
     label = table.pop("class")
     return table.astype(dict.fromkeys(FLAGS, bool)), label
 
 
-def _parse(path: Path, part: str) -> pd.DataFrame:
-    return _parse_content(unpacked(path.read_bytes(), path), part, path)
-
-
-def _parse_content(content: bytes, part: str, where: object) -> pd.DataFrame:
+def _parse(content: bytes, part: str, where: object) -> pd.DataFrame:
     rows, sha256 = PARTS[part]
     table = number_table(content, where, f"ann-{part}.data", (rows, 22), sha256, decimals=6, sep=r"\s+")
     table.columns = NAMES
@@ -62,7 +58,7 @@ def _file(part: str) -> str:
 def _fetch() -> None:
     contents = {part: fetched(f"{URL}/ann-{part}.data") for part in PARTS}
     for part, content in contents.items():
-        _parse_content(content, part, f"{URL}/ann-{part}.data")
+        _parse(content, part, f"{URL}/ann-{part}.data")
     for part, content in contents.items():
         store(data_home() / _file(part), content)
 
