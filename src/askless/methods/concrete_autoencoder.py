@@ -185,7 +185,10 @@ class SelectionLearner(Learner):
         return self.subsets.rows.loss(self.module.predictor(x, mask), y).mean()
 
     def validate(self, module: SelectingNetwork, temperature: float) -> dict[str, float]:
-        losses = {"loss": self._loss_of_choices(module)}
+        choices = distinct_choices(module.logits)
+        counts = range(1, len(choices) + 1) if self.nested else [len(choices)]  # of the selectors that take part
+        each = [self._loss(module.predictor, self._mask(choices[:count])) for count in counts]
+        losses = {"loss": float(np.mean(each))}
         if self.valid_gumbel is not None:
             with torch.no_grad():
                 mask = module.soft_masks(self.valid_gumbel, self.valid_used, temperature)
@@ -216,12 +219,6 @@ class SelectionLearner(Learner):
             left = [choice for choice in choices if choice not in order]
             order.append(min(left, key=lambda choice: self._loss(self.pretrained, self._mask([*order, choice]))))
         return order
-
-    def _loss_of_choices(self, module: SelectingNetwork) -> float:
-        """The mean loss after the choices of the first 1 to k selectors, or of all."""
-        choices = distinct_choices(module.logits)
-        counts = range(1, len(choices) + 1) if self.nested else [len(choices)]
-        return float(np.mean([self._loss(module.predictor, self._mask(choices[:count])) for count in counts]))
 
     def _mask(self, features: list[int]) -> Tensor:
         mask = torch.zeros(1, self.module.selectors.shape[1])

@@ -64,7 +64,10 @@ class MutualInformation(RankingMethod):
         """How much a feature's columns (n, width) say about y (n,), in nats; 0 where there are no rows."""
         if not len(y):
             return 0.0
-        codes = category_codes(x) if feature.kind == "category" else self._joint_codes(x, y)
+        if feature.kind == "category":  # which column is 1; the number of choices where none is
+            codes = np.where(x.any(axis=1), x.argmax(axis=1), x.shape[1])
+        else:
+            codes = self._joint_codes(x, y)
         entropy = _entropy(np.bincount(y), corrected=False)  # no feature can say more
         return min(max(estimated_information(codes, y, corrected=self.bias_correction), 0.0), entropy)
 
@@ -87,11 +90,6 @@ class MutualInformation(RankingMethod):
             if finer.max() < cells:
                 joint = finer
         return joint
-
-
-def category_codes(x: np.ndarray) -> np.ndarray:
-    """(n,) which column of (n, choices) is 1; the number of choices where none is."""
-    return np.where(x.any(axis=1), x.argmax(axis=1), x.shape[1])
 
 
 def equal_frequency_bins(values: np.ndarray, bins: int) -> np.ndarray:

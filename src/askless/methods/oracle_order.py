@@ -48,16 +48,12 @@ class OracleOrder(NetMethod):
             problem, sampler, self.net, seed=seed, progress=progress, checkpoint=checkpoint
         )
         predictor = exported_predictor(module, problem)
+        # (n, features) the values that are encoded by nothing but zeros
+        zeros = problem.train.present & ~np.logical_or.reduceat(problem.train.x != 0, problem.schema.starts, axis=1)
         policy = OraclePolicy(
             predictor.dense,
             classes=predictor.classes,
             starts=problem.schema.starts,
-            zero_is_missing=_zero_is_missing(problem),
+            zero_is_missing=np.asarray(~zeros.any(axis=0)),
         )
         return Fitted(policy, calibrated(predictor, policy, problem), history, training_summary(history))
-
-
-def _zero_is_missing(problem: Problem) -> np.ndarray:
-    """(features,) bool: no training row has a value that is encoded by nothing but zeros."""
-    shown = np.logical_or.reduceat(problem.train.x != 0, problem.schema.starts, axis=1)  # (n, features)
-    return np.asarray(~(problem.train.present & ~shown).any(axis=0))

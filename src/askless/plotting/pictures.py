@@ -39,8 +39,8 @@ def plot_reveal(
     """
     style.check_trajectory(trajectory)
     style.check_grid(grid, trajectory)
-    shown = range(min(6, len(trajectory))) if rows is None else rows
-    rows = style.whole_numbers("rows", shown, "places of cases, from 0 on")
+    rows = range(min(6, len(trajectory))) if rows is None else rows
+    rows = style.whole_numbers("rows", rows, "places of cases, from 0 on")
     most = trajectory.order.shape[1]
     if budgets is None:
         budgets = np.unique(np.geomspace(1, max(1, most), 6).round().astype(int)).tolist()
@@ -73,7 +73,8 @@ def plot_reveal(
             seen = np.zeros((1, grid.n_patches), dtype=bool)
             asked = trajectory.order[row, :k]
             seen[0, asked[asked >= 0]] = True
-            _show(cells[2 * line, column], _veiled(picture, grid.upsample(seen)[0]))
+            shown = grid.upsample(seen)[0][:, :, None]  # (height, width, 1)
+            _show(cells[2 * line, column], np.where(shown, picture, HIDDEN * (1 - GHOST) + GHOST * picture))
             below, predicted = cells[2 * line + 1, column], trajectory.predictions[row, k]
             if regression:
                 _blank(below)
@@ -153,10 +154,6 @@ def _scaled(image: np.ndarray) -> np.ndarray:
         low, high = 0.0, 255.0
     pixels = (pixels - low) / max(high - low, 1e-12)
     return pixels[:, :, :3] if pixels.shape[2] >= 3 else np.repeat(pixels[:, :, :1], 3, axis=2)
-
-
-def _veiled(picture: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    return np.where(seen[:, :, None], picture, HIDDEN * (1 - GHOST) + GHOST * picture)
 
 
 def _show(ax: Axes, picture: np.ndarray) -> None:

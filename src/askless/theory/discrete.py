@@ -256,7 +256,8 @@ class DiscreteProblem(KnownProblem):
         last = visits.partial[visits.ended]
         loss = self.entropy(last)
         if predictor is not None:
-            loss = loss + self.divergence(last, _predict_with(self, predictor, last))
+            given = predictor.predict(self.state(last)) if isinstance(predictor, Predictor) else predictor(last)
+            loss = loss + self.divergence(last, np.asarray(given))
         return float(visits.probability[visits.ended] @ loss)
 
     def divergence(self, partial: Partial, predictions: Floats) -> Floats:
@@ -344,12 +345,6 @@ def _children(
         parents.append(rows[parent])
     children = Partial(np.concatenate(values), np.concatenate(asked))
     return children, np.concatenate(chances), np.concatenate(parents)
-
-
-def _predict_with(problem: DiscreteProblem, predictor: Prediction, partial: Partial) -> Floats:
-    if isinstance(predictor, Predictor):
-        return np.asarray(predictor.predict(problem.state(partial)))
-    return np.asarray(predictor(partial))
 
 
 def _prices(table: StateTable, schema: Schema, costs: CostModel) -> Floats:

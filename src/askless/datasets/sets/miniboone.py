@@ -7,7 +7,6 @@ removed. They are not comparable, so `subset` can ask for one, and what was load
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +22,6 @@ from askless.datasets.files import (
     unpacked_arrays,
 )
 from askless.exceptions import bad_value
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = 50
 NAMES = [f"ParticleID_{i}" for i in range(COLUMNS)]
@@ -101,14 +97,11 @@ def _check(values: np.ndarray, signal: np.ndarray, where: object) -> None:
 
 def _fetch() -> None:
     frame, label = openml_table(41150)
-    values, signal = frame.to_numpy(dtype=np.float64), _signals(label)
+    values = frame.to_numpy(dtype=np.float64)
+    # OpenML calls signals True, UCI puts them first.
+    signal = label.astype(str).str.lower().isin(["true", "1"]).to_numpy().astype(np.uint8)
     _check(values, signal, "OpenML 41150")
     store_arrays(data_home() / COMPLETE, values=values, signal=signal)
-
-
-def _signals(label: pd.Series) -> np.ndarray:
-    """(n,) 1 for a signal; OpenML calls them True, UCI puts them first."""
-    return label.astype(str).str.lower().isin(["true", "1"]).to_numpy().astype(np.uint8)
 
 
 miniboone = Recorded(INFO, _read, _fetch)
