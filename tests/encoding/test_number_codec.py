@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from askless.encoding.number import MAX_KNOTS, Linear, NumberCodec, Rank, SignedLog, halved
+from askless.encoding.number import MAX_KNOTS, NumberCodec, Rank, SignedLog, channel_from_json, halved
 from askless.encoding.table import Column
 from askless.exceptions import UnseenWarning
 from tests.coded import warns
@@ -130,15 +130,15 @@ def test_statistics_do_not_depend_on_the_unit():
 
 
 def test_damaged_channels_are_refused():
-    for make in (
-        lambda: Rank([1.0, 1.0], [0.1, 0.2]),
-        lambda: Rank([1.0, 2.0], [0.1]),
-        lambda: Rank([], []),
-        lambda: SignedLog(0.0, 0.0),
-        lambda: Linear(0.0, math.inf),
+    for name, learned in (
+        ("rank", {"values": [1.0, 1.0], "ranks": [0.1, 0.2]}),
+        ("rank", {"values": [1.0, 2.0], "ranks": [0.1]}),
+        ("rank", {"values": [], "ranks": []}),
+        ("signed log", {"median": 0.0, "scale": 0.0}),
+        ("linear", {"low": 0.0, "high": math.inf}),
     ):
         with pytest.raises(ValueError, match=r"rank|scale|finite"):
-            make()
+            channel_from_json(name, learned)
 
 
 def test_a_column_in_another_unit_is_told():

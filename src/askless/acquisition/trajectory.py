@@ -56,18 +56,16 @@ class Trajectory:
     @classmethod
     def join(cls, parts: Sequence[Trajectory]) -> Trajectory:
         """The trajectories of several batches as one; a shorter path keeps its last prediction and cost."""
-        width = max(part.order.shape[1] for part in parts)
-
-        def padded(array: np.ndarray, length: int, **how: Any) -> np.ndarray:
-            missing = [(0, 0)] * array.ndim
-            missing[1] = (0, length - array.shape[1])
-            return np.pad(array, missing, **how)
-
+        longest = max(part.order.shape[1] for part in parts)
+        missing = [longest - part.order.shape[1] for part in parts]
+        steps = [np.arange(longest + 1).clip(max=part.order.shape[1]) for part in parts]
         return replace(
             parts[0],
-            order=np.concatenate([padded(p.order, width, constant_values=-1) for p in parts]),
-            predictions=np.concatenate([padded(p.predictions, width + 1, mode="edge") for p in parts]),
-            cost=np.concatenate([padded(p.cost, width + 1, mode="edge") for p in parts]),
+            order=np.concatenate(
+                [np.pad(p.order, ((0, 0), (0, m)), constant_values=-1) for p, m in zip(parts, missing, strict=True)]
+            ),
+            predictions=np.concatenate([p.predictions[:, s] for p, s in zip(parts, steps, strict=True)]),
+            cost=np.concatenate([p.cost[:, s] for p, s in zip(parts, steps, strict=True)]),
             stop_reason=np.concatenate([p.stop_reason for p in parts]),
             sd=None if any(p.sd is None for p in parts) else np.concatenate([p.sd for p in parts]),
         )

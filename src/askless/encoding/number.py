@@ -7,6 +7,7 @@ in the user's units.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -37,8 +38,8 @@ class NumberCodec(PartCodec):
 
     kind = "number"
 
-    def __init__(self, part: Part, channels: tuple[Standardised, ...]) -> None:
-        self.part, self.channels = part, channels
+    def __init__(self, part: Part, channels: Sequence[Channel], means: Sequence[float], sds: Sequence[float]) -> None:
+        self.part, self.channels, self.means, self.sds = part, channels, means, sds
         self.width = len(channels)
 
     @classmethod
@@ -49,8 +50,9 @@ class NumberCodec(PartCodec):
         few = np.isin(half, [half.min(), half.max()]).all()
         channels: list[Channel] = [Linear.fit(half)] if few else [Rank.fit(half), SignedLog.fit(half)]
         raw = [channel(half) for channel in channels]
-        scaled = (Standardised(c, float(r.mean()), float(r.std()) or 1.0) for c, r in zip(channels, raw, strict=True))
-        return cls(Part(column.name, cls.kind, low=float(numbers.min()), high=float(numbers.max())), tuple(scaled))
+        means, sds = [float(r.mean()) for r in raw], [float(r.std()) or 1.0 for r in raw]  # 1 of a constant one
+        part = Part(column.name, cls.kind, low=float(numbers.min()), high=float(numbers.max()))
+        return cls(part, channels, means, sds)
 
     @property
     def accepts(self) -> str:
@@ -73,28 +75,31 @@ class NumberCodec(PartCodec):
             warnings.warn(UnseenWarning("outside_training_range", message, **fields), stacklevel=2)
         half = halved(numbers)
         x = np.empty((len(half), self.width), dtype=np.float32)
-        for i, channel in enumerate(self.channels):
-            x[:, i] = channel(half)
+        for i, (channel, mean, sd) in enumerate(zip(self.channels, self.means, self.sds, strict=True)):
+            x[:, i] = (channel(half) - mean) / sd
         x[~present] = 0.0
         return Encoded(x, present)
 
     def to_json(self) -> dict[str, Any]:
         channels = [
             {
-                "channel": each.channel.name,
-                "mean": each.mean,
-                "sd": each.sd,
-                "learned": {name: np.asarray(value).tolist() for name, value in vars(each.channel).items()},
+                "channel": channel.name,
+                "mean": mean,
+                "sd": sd,
+                "learned": {name: np.asarray(value).tolist() for name, value in vars(channel).items()},
             }
-            for each in self.channels
+            for channel, mean, sd in zip(self.channels, self.means, self.sds, strict=True)
         ]
         return {"low": self.part.low, "high": self.part.high, "channels": channels}
 
     @classmethod
     def from_json(cls, name: str, data: dict[str, Any]) -> Self:
         part = Part(name, cls.kind, low=data["low"], high=data["high"])
-        channels = ((CHANNELS[each["channel"]](**each["learned"]), each) for each in data["channels"])
-        return cls(part, tuple(Standardised(channel, each["mean"], each["sd"]) for channel, each in channels))
+        channels = [channel_from_json(each["channel"], each["learned"]) for each in data["channels"]]
+        means, sds = ([float(each[name]) for each in data["channels"]] for name in ("mean", "sd"))
+        if not np.isfinite([*means, *sds]).all() or min(sds, default=1.0) <= 0.0:
+            raise ValueError(f"the means of {name!r} are {means}, the standard deviations {sds}")
+        return cls(part, channels, means, sds)
 
 
 def halved(numbers: np.ndarray) -> np.ndarray:
@@ -102,11 +107,6 @@ def halved(numbers: np.ndarray) -> np.ndarray:
     half: np.ndarray = 0.5 * numbers
     half[np.abs(half) < _TINY] = 0.0
     return half
-
-
-def _check_finite(*numbers: Any) -> None:
-    if not all(np.all(np.isfinite(each)) for each in numbers):
-        raise ValueError("what a channel learned is not finite")
 
 
 # Channels: functions of halved numbers (n,). Their attributes are what they learned from the training rows.
@@ -119,9 +119,6 @@ class Linear:
     name: ClassVar = "linear"
     low: float
     high: float
-
-    def __post_init__(self) -> None:
-        _check_finite(self.low, self.high)
 
     @classmethod
     def fit(cls, half: np.ndarray) -> Self:
@@ -136,6 +133,7 @@ class Linear:
         return np.asarray((np.clip(half, low, high) - low) / (high - low))
 
 
+@dataclass(frozen=True, eq=False)
 class Rank:
     """The share of training rows below: a piecewise linear distribution function with mid-ranks for ties.
 
@@ -146,14 +144,8 @@ class Rank:
 
     name: ClassVar = "rank"
 
-    def __init__(self, values: Any, ranks: Any) -> None:
-        self.values = np.asarray(values, dtype=np.float64)  # (knots,) increasing
-        self.ranks = np.asarray(ranks, dtype=np.float64)  # (knots,)
-        _check_finite(self.values, self.ranks)
-        if self.values.ndim != 1 or self.values.shape != self.ranks.shape or not self.values.size:
-            raise ValueError("a rank channel needs as many values as ranks")
-        if not np.all(self.values[1:] > self.values[:-1]):
-            raise ValueError("the values of a rank channel must increase")
+    values: np.ndarray  # (knots,) increasing
+    ranks: np.ndarray  # (knots,)
 
     @classmethod
     def fit(cls, half: np.ndarray) -> Self:
@@ -183,11 +175,6 @@ class SignedLog:
     median: float
     scale: float
 
-    def __post_init__(self) -> None:
-        _check_finite(self.median, self.scale)
-        if not self.scale > 0.0:
-            raise ValueError(f"a scale is {self.scale!r}")
-
     @classmethod
     def fit(cls, half: np.ndarray) -> Self:
         """The median and the scale."""
@@ -208,22 +195,22 @@ class SignedLog:
 
 
 Channel = Linear | Rank | SignedLog
-CHANNELS: dict[str, type[Channel]] = {cls.name: cls for cls in (Linear, Rank, SignedLog)}
+CHANNELS: dict[str, type[Linear | SignedLog]] = {cls.name: cls for cls in (Linear, SignedLog)}
 
 
-@dataclass(frozen=True)
-class Standardised:
-    """A channel with mean 0 and standard deviation 1 over the training rows; a constant one is 0."""
-
-    channel: Channel
-    mean: float
-    sd: float
-
-    def __post_init__(self) -> None:
-        _check_finite(self.mean, self.sd)
-        if not self.sd > 0.0:
-            raise ValueError(f"a standard deviation is {self.sd!r}")
-
-    def __call__(self, half: np.ndarray) -> np.ndarray:
-        """Standard deviations from the mean of the training rows."""
-        return (self.channel(half) - self.mean) / self.sd
+def channel_from_json(name: str, learned: dict[str, Any]) -> Channel:
+    """The channel of that name with what it learned, as a file says, which may be damaged."""
+    arrays = {key: np.array(value, dtype=np.float64) for key, value in learned.items()}
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise ValueError("what a channel learned is not finite")
+    if name == Rank.name:
+        rank = Rank(**arrays)
+        if rank.values.ndim != 1 or rank.values.shape != rank.ranks.shape or not rank.values.size:
+            raise ValueError("a rank channel needs as many values as ranks")
+        if not np.all(np.diff(rank.values) > 0.0):
+            raise ValueError("the values of a rank channel must increase")
+        return rank
+    channel = CHANNELS[name](**{key: float(array) for key, array in arrays.items()})
+    if isinstance(channel, SignedLog) and not channel.scale > 0.0:
+        raise ValueError(f"a scale is {channel.scale!r}")
+    return channel

@@ -66,19 +66,15 @@ class FirstLayer:
 
     def __call__(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
         """(n, hidden) from values (n, columns) and the mask (n, features); the caller must not change it."""
-        if len(x) < self.FEWEST_CASES or self.value_weight.size < self.SMALLEST:
-            return self._product(x, known)
-        last = self._last  # read once: another thread may replace it
+        cached = len(x) >= self.FEWEST_CASES and self.value_weight.size >= self.SMALLEST
+        last = self._last if cached else None  # read once: another thread may replace it
         sums = None if last is None or last[0].shape != x.shape else self._updated(last, x, known)
         if sums is None:
-            sums = self._product(x, known)
-        self._last = x, known, sums
-        return sums
-
-    def _product(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
-        sums: np.ndarray = x @ self.value_weight
-        sums += known.astype(x.dtype) @ self.mask_weight
-        sums += self.bias
+            sums = x @ self.value_weight
+            sums += known.astype(x.dtype) @ self.mask_weight
+            sums += self.bias
+        if cached:
+            self._last = x, known, sums
         return sums
 
     def _updated(

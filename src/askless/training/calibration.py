@@ -159,7 +159,9 @@ def _temperatures(
     if not len(row):
         return None
     n_rows = len(fold)
-    basis = _basis(torch.arange(n_features + 1), n_features)
+    u = (1.0 + torch.arange(n_features + 1).double()).log() / np.log(1.0 + n_features)
+    # (features + 1, 3) a parabola over the logarithm of how many features are known
+    basis = torch.stack([torch.ones_like(u), u - 0.5, (u - 0.5) ** 2], dim=1)
     design = basis[known]  # (s, 3)
     change = np.zeros(n_rows)
     for part in range(FOLDS):
@@ -172,12 +174,6 @@ def _temperatures(
     weight = _fit(losses, design, torch.ones(len(row), dtype=torch.float64), n_rows)
     result: np.ndarray = (basis @ weight).clamp(-LARGEST, LARGEST).exp().float().numpy()
     return result
-
-
-def _basis(known: Tensor, n_features: int) -> Tensor:
-    """(..., 3) a parabola over the logarithm of how many features are known."""
-    u = (1.0 + known.double()).log() / np.log(1.0 + n_features)
-    return torch.stack([torch.ones_like(u), u - 0.5, (u - 0.5) ** 2], dim=-1)
 
 
 def _fit(losses: Losses, design: Tensor, weights: Tensor, n_rows: int) -> Tensor:

@@ -157,17 +157,21 @@ def _run_phase(
     if resumed is None:
         learner.begin()
     optimizer = Optimizer(learner.module, phase.weight_decay)
-    average = _Average(learner.module, phase.average)
+    average = copy.deepcopy(learner.module) if phase.average else learner.module
     if resumed is not None:
         _restore(resumed, phase, run, optimizer, average)
+    every = phase.validate_every
+    if phase.validations is not None:
+        every = max(1, round((1.0 - phase.validate_from) * phase.epochs / phase.validations))
     while run.epoch < phase.epochs and (phase.patience is None or run.best.stale < phase.patience):
         row = _run_epoch(phase, run, optimizer, average)
         run.epoch += 1
-        if _validates(phase, run.epoch):
-            average.module.eval()
-            losses = learner.validate(average.module, _temperature(phase, run.epoch / phase.epochs))
+        # counted from the last epoch, which is always validated
+        if run.epoch >= phase.validate_from * phase.epochs and (phase.epochs - run.epoch) % every == 0:
+            average.eval()
+            losses = learner.validate(average, _temperature(phase, run.epoch / phase.epochs))
             row |= {f"valid_{name}": value for name, value in losses.items()}
-            _note_validation(phase, run, losses, average.module)
+            _note_validation(phase, run, losses, average)
         run.history.append(row)
         if not math.isfinite(float(row["train_loss"])):
             raise diverged(phase.name, run.epoch, "the training loss is not finite")
@@ -192,7 +196,7 @@ def diverged(phase: str, epoch: int | None, what: str) -> TrainingError:
     )
 
 
-def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average) -> Row:
+def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, average: nn.Module) -> Row:
     phase.learner.module.train()
     batches = phase.learner.batches()
     total = torch.zeros(())
@@ -205,7 +209,8 @@ def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step(lr)
         total += loss.detach()
-        average.update(phase.learner.module, run.epoch * len(batches) + i)
+        if phase.average:
+            _follow(average, phase.learner.module, phase.average, run.epoch * len(batches) + i)
     row: Row = {
         "phase": phase.name,
         "epoch": run.epoch + 1,
@@ -213,14 +218,6 @@ def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average)
         "train_loss": float(total) / max(len(batches), 1),
     }
     return row if phase.temperature is None else row | {"temperature": _temperature(phase, fraction)}
-
-
-def _validates(phase: Phase, epoch: int) -> bool:
-    """Whether the weights are validated after so many epochs; counted from the last one, which always is."""
-    every = phase.validate_every
-    if phase.validations is not None:
-        every = max(1, round((1.0 - phase.validate_from) * phase.epochs / phase.validations))
-    return epoch >= phase.validate_from * phase.epochs and (phase.epochs - epoch) % every == 0
 
 
 def _learning_rate(phase: Phase, fraction: float, one_step: float) -> float:
@@ -252,32 +249,23 @@ def _note_validation(phase: Phase, run: _Run, losses: dict[str, float], module: 
         run.lr_scale *= PLATEAU_FACTOR
 
 
-class _Average:
-    """An exponential moving average of the weights; with a decay of 0 it is the module itself."""
-
-    def __init__(self, module: nn.Module, decay: float) -> None:
-        self.decay = decay
-        self.module = copy.deepcopy(module) if decay else module
-
-    @torch.no_grad()
-    def update(self, module: nn.Module, step: int) -> None:
-        """Move towards the module's weights; the first steps move faster."""
-        if not self.decay:
-            return
-        share = 1.0 - min(self.decay, (1.0 + step) / (10.0 + step))
-        for mine, theirs in zip(self.module.parameters(), module.parameters(), strict=True):
-            mine.lerp_(theirs, share)
-        for kept, now in zip(self.module.buffers(), module.buffers(), strict=True):
-            if kept.is_floating_point():  # batch statistics follow the weights that they belong to
-                kept.lerp_(now, share)
-            elif kept.ndim == 0:
-                kept.copy_(now)
+@torch.no_grad()
+def _follow(average: nn.Module, module: nn.Module, decay: float, step: int) -> None:
+    """Move an exponential moving average of the weights towards a module's; the first steps move faster."""
+    share = 1.0 - min(decay, (1.0 + step) / (10.0 + step))
+    for mine, theirs in zip(average.parameters(), module.parameters(), strict=True):
+        mine.lerp_(theirs, share)
+    for kept, now in zip(average.buffers(), module.buffers(), strict=True):
+        if kept.is_floating_point():  # batch statistics follow the weights that they belong to
+            kept.lerp_(now, share)
+        elif kept.ndim == 0:
+            kept.copy_(now)
 
 
-def _snapshot(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average) -> Snapshot:
+def _snapshot(phase: Phase, run: _Run, optimizer: Optimizer, average: nn.Module) -> Snapshot:
     tensors = {"generator": torch.get_rng_state()}
     tensors |= {f"module.{name}": t for name, t in phase.learner.module.state_dict().items()}
-    tensors |= {f"average.{name}": t for name, t in average.module.state_dict().items()}
+    tensors |= {f"average.{name}": t for name, t in average.state_dict().items()}
     tensors |= {f"best.{name}": t for name, t in run.best.weights.items()}
     tensors |= {f"learner.{name}": t for name, t in phase.learner.tensors().items()}
     tensors |= {f"optimizer.{name}": t for name, t in optimizer.tensors().items()}
@@ -293,14 +281,14 @@ def _snapshot(phase: Phase, run: _Run, optimizer: Optimizer, average: _Average) 
     return Snapshot(tensors, notes)
 
 
-def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: Optimizer, average: _Average) -> None:
+def _restore(saved: Snapshot, phase: Phase, run: _Run, optimizer: Optimizer, average: nn.Module) -> None:
     def part(prefix: str) -> dict[str, Tensor]:
         return {n.removeprefix(prefix): t for n, t in saved.tensors.items() if n.startswith(prefix)}
 
     torch.set_rng_state(saved.tensors["generator"])
     try:
         phase.learner.module.load_state_dict(part("module."))
-        average.module.load_state_dict(part("average."))
+        average.load_state_dict(part("average."))
     except RuntimeError as error:  # a fingerprint does not cover what a user's function makes
         raise CheckpointError(
             "other_fit",

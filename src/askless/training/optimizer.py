@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import compress
-
 import torch
 from torch import Tensor, nn
 from torch.optim.adamw import adamw
 
 from askless.networks import bfloat16_is_fast
-
-__all__ = ["AdamW", "Muon", "Optimizer", "orthogonal"]
 
 MOMENTUM = 0.9
 KERNEL_RATE = 12.0  # of the learning rate: how far a kernel with rows of length 1 moves in each direction
@@ -22,40 +17,29 @@ LARGE = 1 << 13  # numbers in a kernel, from which on bfloat16 is faster
 
 
 class Optimizer:
-    """Moves the weights of a module: AdamW, and Muon for kernels of convolutions."""
+    """Moves the weights of a module: AdamW, and Muon for kernels of convolutions.
+
+    AdamW is `torch.optim.AdamW` by torch's own function: making an object of that class loads torch's compiler,
+    0.85 s. Muon is orthogonalised momentum (Jordan et al. 2024); the kernels' norm is fixed, since batch norm makes
+    their scale irrelevant. On CIFAR-10 it gains 4.7 to 6.3 points after 6 to 20 patches for 4 % of time
+    (docs/images.md).
+    """
 
     def __init__(self, module: nn.Module, weight_decay: float) -> None:
+        self.weight_decay = weight_decay
         parameters = [p for p in module.parameters() if p.requires_grad]
         # weights of a convolution to several channels: a normalisation follows, so their length is free
-        is_kernel = [p.ndim == 4 and min(p.shape[:2]) > 1 for p in parameters]
-        others = [p for p, kernel in zip(parameters, is_kernel, strict=True) if not kernel]
-        self.adamw, self.muon = AdamW(others, weight_decay), Muon(compress(parameters, is_kernel))
-
-    def step(self, lr: float) -> None:
-        """Move the weights against their gradients; weights without one stay as they are."""
-        self.adamw.step(lr)
-        self.muon.step(lr)
-
-    def tensors(self) -> dict[str, Tensor]:
-        """What a checkpoint must hold; it is restored in place."""
-        parts = {"mean": self.adamw.means, "square": self.adamw.squares, "step": self.adamw.steps}
-        parts["muon"] = self.muon.means
-        return {f"{name}.{i}": tensor for name, tensors in parts.items() for i, tensor in enumerate(tensors)}
-
-
-class AdamW:
-    """`torch.optim.AdamW` by torch's own function: making an object of that class loads torch's compiler, 0.85 s."""
-
-    def __init__(self, parameters: Iterable[Tensor], weight_decay: float) -> None:
-        self.parameters, self.weight_decay = list(parameters), weight_decay
-        self.means = [torch.zeros_like(p) for p in self.parameters]
-        self.squares = [torch.zeros_like(p) for p in self.parameters]
-        self.steps = [torch.zeros((), device=p.device) for p in self.parameters]
+        self.kernels = [p for p in parameters if p.ndim == 4 and min(p.shape[:2]) > 1]
+        self.momenta = [torch.zeros_like(p) for p in self.kernels]
+        self.others = [p for p in parameters if p.ndim != 4 or min(p.shape[:2]) <= 1]
+        self.means = [torch.zeros_like(p) for p in self.others]
+        self.squares = [torch.zeros_like(p) for p in self.others]
+        self.steps = [torch.zeros((), device=p.device) for p in self.others]
 
     @torch.no_grad()
     def step(self, lr: float) -> None:
-        """Move the weights against their gradients; a weight without one stays as it is."""
-        every = zip(self.parameters, self.means, self.squares, self.steps, strict=True)
+        """Move the weights against their gradients; weights without one stay as they are."""
+        every = zip(self.others, self.means, self.squares, self.steps, strict=True)
         moving = [(p, p.grad, mean, square, step) for p, mean, square, step in every if p.grad is not None]
         weights, gradients, means, squares, steps = ([each[i] for each in moving] for i in range(5))
         adamw(
@@ -74,23 +58,7 @@ class AdamW:
             amsgrad=False,
             maximize=False,
         )
-
-
-class Muon:
-    """Orthogonalised momentum (Jordan et al. 2024) for convolution kernels; their norm is fixed.
-
-    Batch norm makes the scale of a kernel irrelevant. On CIFAR-10 it gains 4.7 to 6.3 points after 6 to 20 patches
-    for 4 % of time (docs/images.md).
-    """
-
-    def __init__(self, kernels: Iterable[Tensor]) -> None:
-        self.kernels = list(kernels)
-        self.means = [torch.zeros_like(p) for p in self.kernels]
-
-    @torch.no_grad()
-    def step(self, lr: float) -> None:
-        """Move the kernels against their gradients; a kernel without one stays as it is."""
-        for kernel, mean in zip(self.kernels, self.means, strict=True):
+        for kernel, mean in zip(self.kernels, self.momenta, strict=True):
             if kernel.grad is None:
                 continue
             mean.mul_(MOMENTUM).add_(kernel.grad)
@@ -98,6 +66,11 @@ class Muon:
             direction = orthogonal(ahead.flatten(1)).view_as(kernel)
             kernel.mul_(len(kernel) ** 0.5 / kernel.norm().clamp_min(TINY))  # rows have length 1 on average
             kernel.sub_(direction, alpha=KERNEL_RATE * lr)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """What a checkpoint must hold; it is restored in place."""
+        parts = {"mean": self.means, "square": self.squares, "step": self.steps, "muon": self.momenta}
+        return {f"{name}.{i}": tensor for name, tensors in parts.items() for i, tensor in enumerate(tensors)}
 
 
 def orthogonal(matrix: Tensor, rounds: int = ROUNDS) -> Tensor:

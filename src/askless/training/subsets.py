@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -43,20 +44,12 @@ def full_sets(askable: Tensor) -> Tensor:
 
 def uniform_sets(largest: int) -> Sampler:
     """Sets of 0 to `largest` features, every size and every member equally likely."""
-
-    def draw(askable: Tensor) -> Tensor:
-        return _top(torch.rand(askable.shape), askable, largest)
-
-    return draw
+    return partial(_top, None, largest)
 
 
 def prefix_sets(scores: Tensor, largest: int) -> Sampler:
     """The first 0 to `largest` features of a fixed order, given by scores (features,), that can be asked."""
-
-    def draw(askable: Tensor) -> Tensor:
-        return _top(scores.expand(askable.shape), askable, largest)
-
-    return draw
+    return partial(_top, scores, largest)
 
 
 def mixed_sets(first: Sampler, second: Sampler, share: float) -> Sampler:
@@ -69,8 +62,9 @@ def mixed_sets(first: Sampler, second: Sampler, share: float) -> Sampler:
     return draw
 
 
-def _top(scores: Tensor, askable: Tensor, largest: int) -> Tensor:
-    """The best-scored askable features of each row, a uniform number of them."""
+def _top(scores: Tensor | None, largest: int, askable: Tensor) -> Tensor:
+    """The askable features of each row with the best scores (features,), or random ones; a uniform number of them."""
+    scores = torch.rand(askable.shape) if scores is None else scores
     best = torch.where(askable, scores, -torch.inf).topk(min(largest, askable.shape[1]), dim=1).indices
     limit = askable.sum(dim=1).clamp(max=largest)
     size = (torch.rand(len(askable)) * (limit + 1)).long()
