@@ -16,8 +16,8 @@ from sklearn.metrics import roc_auc_score
 from askless.acquisition import Cases, MaxFeatures, rollout
 from askless.methods import Greedy
 from askless.methods.greedy import RelaxedLearner
-from askless.networks import GumbelBank, UnitDropout, linear, mlp_pair
-from askless.training import Chains, Problem, Progress, seeded
+from askless.networks import GumbelBank, UnitDropout, linear
+from askless.training import Chains, Problem, Progress, new_policy_predictor, seeded
 from askless.training.optimizer import Optimizer
 
 DROPOUT = 0.3
@@ -33,7 +33,8 @@ Scorer = Callable[[np.ndarray, np.ndarray], float]
 def one_step(problem: Problem, hidden: tuple[int, ...], batch_size: int) -> Callable[[], None]:
     """An optimiser step of the package's training, on the next batch of states."""
     with seeded(0):
-        module = mlp_pair(problem.column_feature, problem.n_outputs, hidden, dropout=DROPOUT)
+        net = Greedy(hidden=hidden, dropout=DROPOUT).net
+        module = new_policy_predictor(problem, net, shared=False)
         chains = Chains(
             problem,
             batch_size=batch_size,

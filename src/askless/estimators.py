@@ -46,7 +46,7 @@ from askless.methods.settings import RUNNING, check_settings
 from askless.model import FittedModel, checked_budget
 from askless.model_file import read_model, write_model
 from askless.models import NetworkFactory
-from askless.remarks import warn_of_data, warn_of_target, warn_of_telling_gaps
+from askless.remarks import warn_of_data, warn_of_telling_gaps
 from askless.tables import check_row_labels, from_dask, holdout, sample_rows, take_rows
 
 DEFAULT_BUDGET = 10
@@ -148,9 +148,7 @@ class _DynamicEstimator(Asking, BaseEstimator):  # type: ignore[misc]
         encoder = learn_encoder(X, rows, groups=self.groups, costs=named, grid=grid, seed=seed)
         if validation is not None:
             warn_of_scale(encoder, X_valid)
-        warn_of_target(y, self._task)
-        if grid is None:
-            warn_of_data(X, y, self._task, (self.groups or {}).values())
+        warn_of_data(X if grid is None else None, y, self._task, (self.groups or {}).values())
         prices = cost_model(None, encoder.schema, costs)
         precedence = Precedence.of(self.precedence, encoder.schema)
         budget = checked_budget(self.max_features or DEFAULT_BUDGET, len(encoder.schema))

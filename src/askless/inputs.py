@@ -41,7 +41,7 @@ def checked_table(estimator: Any, X: Any) -> Any:
         message = "the table has 1 sample (n_samples=1); a minimum of 2 is required."
         raise TableError("too_few_rows", message, rows=1, needed=2)
     names = column_names(X) if columns.named else None
-    estimator.n_features_in_ = len(columns)
+    estimator.n_features_in_ = len(columns.names)
     estimator._by_name = columns.named
     if names is not None and all(isinstance(name, str) for name in names):
         estimator.feature_names_in_ = np.array(names, dtype=object)

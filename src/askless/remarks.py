@@ -62,19 +62,18 @@ class _Coded:
     numbers: np.ndarray | None  # (distinct,) the values as numbers; None if they are anything else
 
 
-def warn_of_target(y: np.ndarray, task: str) -> None:
-    """Warn about very few rows, and about a regression target without any variation."""
+def warn_of_data(table: Any, y: np.ndarray, task: str, groups: Collection[Collection[Any]] = ()) -> None:
+    """Warn about very few rows, a regression target without any variation, and suspicious data in a table.
+
+    There is one warning for each kind of finding. Images (`table` is None) are not looked into.
+    """
     if len(y) < FEW_ROWS:
         message = f"training has {len(y)} rows; a fit on fewer than {FEW_ROWS} rows is unreliable"
         warnings.warn(AsklessWarning("too_few_rows", message, rows=len(y), needed=FEW_ROWS), stacklevel=3)
     if task == "regression" and y.min() == y.max():
         message = f"all values of y are {y[0]:g}; there is nothing to learn"
         warnings.warn(AsklessWarning("constant_target", message, value=float(y[0]), rows=len(y)), stacklevel=3)
-
-
-def warn_of_data(table: Any, y: np.ndarray, task: str, groups: Collection[Collection[Any]] = ()) -> None:
-    """Warn about suspicious data in a table; one warning for each kind of finding."""
-    if len(y) < MANY_ROWS:
+    if table is None or len(y) < MANY_ROWS:
         return
     if len(y) > ROWS or isinstance(table, ParquetTable):
         # of a Parquet file the first rows: others are far apart

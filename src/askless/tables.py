@@ -309,7 +309,7 @@ def sample_rows(n: int, at_most: int | None, seed: int) -> np.ndarray:
     """Row numbers of a table of n rows, in order: all, or `at_most` random ones."""
     if at_most is None or n <= at_most:
         return np.arange(n)
-    return np.sort(np.random.default_rng(seed).choice(n, at_most, replace=False, shuffle=False))
+    return np.sort(np.random.default_rng(seed).choice(n, at_most, replace=False))
 
 
 def from_dask(X: Any, y: Any, at_most: int | None, seed: int) -> tuple[Any, Any, int | None]:

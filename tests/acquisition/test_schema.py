@@ -60,9 +60,9 @@ def test_a_schema_that_does_not_fit_together(features, message):
 
 def test_a_part_is_of_a_known_kind_and_has_a_range_of_numbers():
     with pytest.raises(ValueError, match="the kind of 'when' is 'date', not one of number, category, boolean"):
-        Part("when", "date")
+        Schema((Feature("when", (Part("when", "date"),), 0, 1),))
     with pytest.raises(ValueError, match="the range of 'age' is 'young' to None"):
-        Part("age", "number", low="young")
+        Schema((Feature("age", (Part("age", "number", low="young"),), 0, 1),))
 
 
 def test_the_position_of_a_name():

@@ -20,7 +20,7 @@ DATA = {"age": [20.0, 30.0, 40.0], "sex": ["f", "m", "f"], "smokes": [True, Fals
 def test_columns_of_a_frame(frame):
     columns = read_table(frame(DATA))
     assert columns.names == ("age", "sex", "smokes")
-    assert (len(columns), columns.n_rows, columns.named) == (3, 3, True)
+    assert (len(columns.names), columns.n_rows, columns.named) == (3, 3, True)
     assert columns.column(0).values.tolist() == [20, 30, 40]
 
 

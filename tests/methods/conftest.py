@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from askless.acquisition import Cases, Feature, Part, Schema
-from askless.networks import mlp_pair
-from askless.training import Problem, seeded
+from askless.methods import Greedy
+from askless.training import Problem, new_policy_predictor, seeded
 
 
 def schema_of_widths(widths):
@@ -51,7 +51,8 @@ def make_problem():
 def make_module():
     def make(problem, shared=False, dropout=0.0):
         with seeded(1):
-            pair = mlp_pair(problem.column_feature, problem.n_outputs, (16, 8), shared=shared, dropout=dropout)
+            net = Greedy(hidden=(16, 8), dropout=dropout).net
+            pair = new_policy_predictor(problem, net, shared=shared)
         return pair.double()
 
     return make

@@ -63,7 +63,7 @@ def test_in_training_what_was_selected_can_be_selected_again(published):
     states = States(rows.x, rows.y, asked)
     scores = torch.zeros(asked.shape)
     scores[:, BEST] = 20.0
-    soft, pick = learner.select(scores, states, torch.zeros(asked.shape), 1.0)
+    soft, _, pick = learner.select(scores, states, torch.zeros(asked.shape), 1.0)
     assert set(pick.tolist()) == {BEST}
     assert float(soft[:, BEST].min()) > 0.99
 

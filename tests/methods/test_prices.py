@@ -13,7 +13,7 @@ from askless.methods import ForwardSelection, Greedy, MutualInformation
 from askless.methods.greedy import SHARPNESS, ExpectedLearner
 from askless.training import States, gain_per_price, price_rates, seeded, static_rates
 from askless.training.chains import with_little_money
-from askless.training.problem import FREE, MONEY, validation_loss, validation_rollout
+from askless.training.problem import FREE, MONEY, row_losses, validation_rollout
 from askless.training.subsets import affordable
 from tests.methods.algorithm_1 import believed_gain, forward, loss_of
 from tests.methods.planted import BEST, SECOND, Silent, planted
@@ -155,7 +155,7 @@ def test_validation_with_prices_is_the_mean_over_budgets_of_money():
         )
         chance = end.predictions[np.arange(len(problem.y_valid)), 0, problem.y_valid]
         losses.append(-np.log(chance.astype(np.float64)).mean())
-    assert validation_loss(fitted.policy, fitted.predictor, problem) == pytest.approx(np.mean(losses), rel=1e-5)
+    assert row_losses(fitted.policy, fitted.predictor, problem).mean() == pytest.approx(np.mean(losses), rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from askless.methods.greedy import RelaxedLearner, _reveal
+from askless.methods.greedy import RelaxedLearner
 from askless.networks import GumbelBank
 from askless.training import Chains, States, seeded
 from tests.methods.algorithm_1 import algorithm_1, forward, loss_of
@@ -164,10 +164,10 @@ def test_missing_answers_tell_nothing(make_problem, make_module):
     gumbel = noise(0, 30, 3)
     states = States.start(rows)
     scores = module.policy.evaluate(states.x, states.known)
-    soft, pick = learner_with(problem, module, []).select(scores, states, gumbel, 1e-4)
+    _, mask, pick = learner_with(problem, module, []).select(scores, states, gumbel, 1e-4)
     answered = rows.present.gather(1, pick[:, None])[:, 0]
     assert 0 < int(answered.sum()) < 30
-    torch.testing.assert_close(_reveal(states, soft).sum(dim=1), answered.double(), rtol=0, atol=1e-6)
+    torch.testing.assert_close(mask.sum(dim=1), answered.double(), rtol=0, atol=1e-6)
 
 
 def test_the_first_question_is_asked_of_all(make_problem, make_module):
@@ -178,13 +178,12 @@ def test_the_first_question_is_asked_of_all(make_problem, make_module):
     states = States.start(rows)
     scores = module.policy.evaluate(states.x, states.known).requires_grad_()
     learner = learner_with(problem, module, [])
-    learner.exact_first = True
-    learner.chains.first = first
-    soft, pick = learner.select(scores, states, gumbel, 0.5)
+    learner.first = first
+    soft, revealed, pick = learner.select(scores, states, gumbel, 0.5)
     assert pick.tolist() == [1] * len(rows)
     mask = torch.zeros(len(rows), 4, dtype=torch.float64)
     mask[:, 1] = 1.0  # all of it, not a mixture
-    assert torch.equal(_reveal(states, soft).detach(), mask)
+    assert torch.equal(revealed.detach(), mask)
     (slope,) = torch.autograd.grad((soft * torch.rand(mask.shape, dtype=mask.dtype)).sum(), scores)
     assert not slope.any()  # and nothing to learn
 
@@ -283,3 +282,15 @@ def test_random_subsets_come_to_all_rows_too(make_problem):
     chains = make_chains(make_problem((1,) * 4, n=400), batch_size=10, epochs=2, random_subsets=True)
     assert len(chains.row) == 66
     assert visited_rows(chains) == 400
+
+
+def test_layers_are_shared_or_not(make_problem, make_module):
+    def count(module):
+        return sum(p.numel() for p in module.parameters())
+
+    problem = make_problem((1, 3, 1, 2))
+    together, apart = (make_module(problem, shared=shared) for shared in (True, False))
+    assert together.policy.hidden is together.predictor.hidden
+    assert apart.policy.hidden is not apart.predictor.hidden
+    assert count(apart) - count(together) == count(together.predictor.hidden)
+    assert together.both(*(torch.ones(2, n).double() for n in (7, 4)))[1] is None

@@ -38,7 +38,7 @@ def literal_loss(problem, predictor, features, imputer):
             others = Cases(np.zeros_like(others.x[:1]), np.zeros_like(others.present[:1]))
         mixed = Cases(np.where(columns, x, others.x), np.where(kept, present, others.present))
         inputs = mixed.x * mixed.present[:, schema.column_feature]
-        outputs = predictor.network(inputs, mixed.present)
+        outputs = predictor.network.outputs(State(inputs, mixed.present, mixed.present))
         if problem.task == "classification":
             p = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
             losses.append(-np.log(p.mean(axis=0)[y]))

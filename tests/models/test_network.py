@@ -39,7 +39,7 @@ def test_against_torch():
     h = joined
     for i, (weight, bias) in enumerate(layers):
         h = torch.nn.functional.linear(h if i == 0 else torch.relu(h), torch.tensor(weight.T), torch.tensor(bias))
-    np.testing.assert_allclose(net(state.x, state.known), h.numpy(), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(net.outputs(state), h.numpy(), rtol=1e-5, atol=1e-5)
 
 
 def test_by_hand():
@@ -48,7 +48,7 @@ def test_by_hand():
     )
     x, known = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[True], [False]])
     assert net.first_sums(x, known).tolist() == [[12.0], [-1.0]]  # 1 + 2 + 10 - 1
-    assert net(x, known).tolist() == [[36.5], [0.5]]
+    assert net.outputs(State(x, known, known)).tolist() == [[36.5], [0.5]]
 
 
 def test_where_nothing_is_known_the_first_scores_and_the_prior_speak():
@@ -57,8 +57,8 @@ def test_where_nothing_is_known_the_first_scores_and_the_prior_speak():
     empty = ~state.known.any(axis=1)
     policy = NetPolicy(net, np.array([0.5, -0.5], dtype=np.float32))
     assert policy.score(state)[empty].tolist() == [[0.5, -0.5]] * int(empty.sum())
-    np.testing.assert_array_equal(policy.score(state)[~empty], net(state.x, state.known)[~empty])
-    np.testing.assert_array_equal(NetPolicy(net).score(state), net(state.x, state.known))
+    np.testing.assert_array_equal(policy.score(state)[~empty], net.outputs(state)[~empty])
+    np.testing.assert_array_equal(NetPolicy(net).score(state), net.outputs(state))
     predictor = NetPredictor(net, classes=True, prior=np.array([0.25, 0.75], dtype=np.float32))
     assert predictor.predict(state)[empty].tolist() == [[0.25, 0.75]] * int(empty.sum())
     np.testing.assert_allclose(predictor.predict(state).sum(axis=1), 1.0, rtol=1e-6)
@@ -78,7 +78,7 @@ def test_a_regression_has_an_offset_a_scale_and_a_spread():
     told = LogVariance(np.array([-1.0, -2.0, 0.5, 0.25, 1.0]), np.array([-1.5, 2.0]))
     predictor = NetPredictor(net, classes=False, prior=np.array([3.0]), offset=3.0, scale=4.0, log_variance=told)
     informed = state.known.any(axis=1)
-    mean = net(state.x, state.known)[:, 0]
+    mean = net.outputs(state)[:, 0]
     np.testing.assert_allclose(predictor.predict(state)[informed, 0], 4.0 * mean[informed] + 3.0, rtol=1e-6)
     first, second = state.known.T
     expected = np.clip(1.0 - first - 2.0 * second + 0.5 * mean + 0.25 * mean**2, -1.5, 2.0)
@@ -164,5 +164,5 @@ def test_temperatures_by_how_many_are_known():
     temperatures = np.array([9.0, 0.5, 3.0], dtype=np.float32)
     predictor = NetPredictor(net, classes=True, prior=np.array([0.5, 0.5]), temperatures=temperatures)
     informed = state.known.any(axis=1)
-    divided = net(state.x, state.known) / temperatures[state.known.sum(axis=1), None]
+    divided = net.outputs(state) / temperatures[state.known.sum(axis=1), None]
     np.testing.assert_allclose(predictor.predict(state)[informed], softmax(divided)[informed], rtol=1e-6)

@@ -16,8 +16,6 @@ from askless.networks import (
     bfloat16_is_fast,
     linear,
     masked_inputs,
-    mlp_pair,
-    set_dropout,
 )
 from askless.networks.masked import LARGE
 from askless.training import seeded
@@ -145,7 +143,8 @@ def test_dropout_by_row_drops_other_units_in_each_row():
 def test_the_rate_can_be_turned_off():
     net = make_mlp(dropout=0.5).train()
     x, mask = some_rows()
-    set_dropout(net, 0.0)
+    for dropout in net.hidden.dropouts:
+        dropout.rate = 0.0
     torch.testing.assert_close(net(x, mask), net.evaluate(x, mask))
 
 
@@ -162,17 +161,6 @@ def test_only_large_products_are_rounded_and_stay_close():
     assert torch.equal(linear(h[:100], layer.weight, layer.bias), layer(h[:100]))
     layer.double()
     torch.testing.assert_close(linear(h.double(), layer.weight, layer.bias), layer(h.double()))
-
-
-def test_layers_are_shared_or_not():
-    def count(module):
-        return sum(p.numel() for p in module.parameters())
-
-    together, apart = (mlp_pair(COLUMN_FEATURE, 3, (16, 8), shared=shared) for shared in (True, False))
-    assert together.policy.hidden is together.predictor.hidden
-    assert apart.policy.hidden is not apart.predictor.hidden
-    assert count(apart) - count(together) == count(together.predictor.hidden)
-    assert together.both(*some_rows())[1] is None
 
 
 @pytest.mark.parametrize("way", ["exported", "live"])

@@ -105,12 +105,6 @@ class Part:
     low: float | None = None  # the range of a number in the training rows
     high: float | None = None
 
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"the kind of {self.name!r} is {self.kind!r}, not one of {', '.join(KINDS)}")
-        if not all(limit is None or isinstance(limit, (int, float)) for limit in (self.low, self.high)):
-            raise ValueError(f"the range of {self.name!r} is {self.low!r} to {self.high!r}")
-
 
 @dataclass(frozen=True)
 class Feature:
@@ -166,6 +160,11 @@ class Schema:
             if feature.start != position or feature.stop <= feature.start:
                 raise ValueError(f"the columns of {feature.name!r} do not follow those of the feature before")
             position = feature.stop
+            for part in feature.parts:
+                if part.kind not in KINDS:
+                    raise ValueError(f"the kind of {part.name!r} is {part.kind!r}, not one of {', '.join(KINDS)}")
+                if not all(limit is None or isinstance(limit, (int, float)) for limit in (part.low, part.high)):
+                    raise ValueError(f"the range of {part.name!r} is {part.low!r} to {part.high!r}")
         widths = {feature.stop - feature.start for feature in self.features}
         if self.grid is not None and (len(self), widths) != (self.grid.n_patches, {self.grid.patch_columns}):
             shape, expected = (len(self.features), position), (self.grid.n_patches, self.grid.n_columns)

@@ -101,8 +101,12 @@ class TableEncoder:
             What errors name.
         """
         columns = read_table(table)
-        plan = plan_features(columns, groups)
-        prices = plan_costs(columns, plan, costs)
+        for what, given in (("groups", groups), ("costs", costs)):
+            if given is not None and not isinstance(given, Mapping):
+                message = f"{what} must be a mapping from names, not {given!r}"
+                raise TableError("wrong_type", message, name=what, value=given)
+        plan = plan_features(columns, groups or {})
+        prices = plan_costs(columns, plan, costs or {})
         codecs: list[PartCodec | None] = []
         for position, name in enumerate(columns.names):
             try:
@@ -112,7 +116,7 @@ class TableEncoder:
             except BadCell as bad:
                 raise bad.in_table(name, row_numbers) from None
         empty = [name for name, codec in zip(columns.names, codecs, strict=True) if codec is None]
-        if len(empty) == len(columns):
+        if len(empty) == len(columns.names):
             raise TableError("bad_column", "every value of the table is missing", columns=empty)
         if empty:
             message = f"dropped columns without any value: {listed(empty)}"
@@ -203,12 +207,12 @@ class TableEncoder:
             advice = "it is never available, add it" if len(absent) == 1 else "they are never available, add them"
             message, near = f"the table lacks {lacking}; if {advice} empty", nearest(absent[0], at)
             raise TableError("missing_column", message, column=absent[0], columns=absent, nearest=near)
-        if len(columns) != len(self.columns):
+        if len(columns.names) != len(self.columns):
             message = (
-                f"X has {len(columns)} features, but {type(self).__name__} is expecting "
+                f"X has {len(columns.names)} features, but {type(self).__name__} is expecting "
                 f"{len(self.columns)} features as input"
             )
-            raise TableError("wrong_shape", message, value=len(columns), expected=len(self.columns))
+            raise TableError("wrong_shape", message, value=len(columns.names), expected=len(self.columns))
         return {name: i for i, name in enumerate(self.columns)}
 
     # Files
@@ -238,9 +242,9 @@ class TableEncoder:
         return f"TableEncoder({len(self.schema)} features from {len(self.columns)} columns)"
 
 
-def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) -> dict[str, tuple[int, ...]]:
+def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]]) -> dict[str, tuple[int, ...]]:
     """Each feature's name and the positions of its columns; a group stands where its first column does."""
-    members = {str(name): _members(columns, str(name), group) for name, group in _items(groups, "groups")}
+    members = {str(name): _members(columns, str(name), group) for name, group in groups.items()}
     group_of: dict[int, str] = {}
     for name, positions in members.items():
         for position in positions:
@@ -262,12 +266,12 @@ def plan_features(columns: Columns, groups: Mapping[str, Sequence[Any]] | None) 
 
 
 def plan_costs(
-    columns: Columns, features: Mapping[str, tuple[int, ...]], costs: Mapping[str, float] | None
+    columns: Columns, features: Mapping[str, tuple[int, ...]], costs: Mapping[str, float]
 ) -> dict[str, float]:
     """The price of each feature, 1 where `costs` does not say."""
     prices = dict.fromkeys(features, 1.0)
     group_of = {columns.names[i]: name for name, positions in features.items() for i in positions}
-    for given, price in _items(costs, "costs"):
+    for given, price in costs.items():
         name = columns.names[_position(columns, given)] if _is_position(columns, given) else str(given)
         if name not in prices and name in group_of:
             message = f"costs: {name!r} is part of the group {group_of[name]!r}; give the cost of the group"
@@ -278,15 +282,6 @@ def plan_costs(
             raise TableError("unknown_name", message, name=name, nearest=nearest(name, known), setting="costs")
         prices[name] = checked_price(name, price)
     return prices
-
-
-def _items(mapping: Any, what: str) -> Iterable[tuple[Any, Any]]:
-    if mapping is None:
-        return ()
-    if not isinstance(mapping, Mapping):
-        message = f"{what} must be a mapping from names, not {mapping!r}"
-        raise TableError("wrong_type", message, name=what, value=mapping)
-    return mapping.items()
 
 
 def _members(columns: Columns, name: str, group: Any) -> tuple[int, ...]:
@@ -306,8 +301,8 @@ def _is_position(columns: Columns, column: Any) -> bool:
 def _position(columns: Columns, column: Any, where: str = "") -> int:
     """Where a column is: by name, or in a table without names also by position."""
     if _is_position(columns, column):
-        if not 0 <= column < len(columns):
-            last = len(columns) - 1
+        if not 0 <= column < len(columns.names):
+            last = len(columns.names) - 1
             message = f"{where}there is no column {column}; the positions are 0 to {last}"
             raise TableError("missing_column", message, column=int(column), high=last)
         return int(column)

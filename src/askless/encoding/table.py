@@ -33,9 +33,6 @@ class Columns:
     named: bool  # the names are the user's, not x0, x1, ...
     _read: Callable[[int], tuple[Any, bool, tuple[Any, ...]]]  # values, categorical, order
 
-    def __len__(self) -> int:
-        return len(self.names)
-
     def column(self, position: int) -> Column:
         """The column at a position, checked to be of a type that can be read at all."""
         name = self.names[position]
@@ -64,7 +61,7 @@ def read_table(table: Any) -> Columns:
     columns = None if isinstance(table, (np.ndarray, list, tuple)) else _frame_columns(table)
     if columns is None:
         columns = _array_columns(_as_array(table))
-    shape = (columns.n_rows, len(columns))
+    shape = (columns.n_rows, len(columns.names))
     for count, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
             message = f"the table is empty: 0 {what} (shape={shape}) while a minimum of 1 is required."

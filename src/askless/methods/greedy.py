@@ -36,7 +36,7 @@ from askless.training.predictor import (
     pretraining,
     training_summary,
 )
-from askless.training.problem import Problem, gain_per_price, static_rates
+from askless.training.problem import Problem
 from askless.training.progress import Progress
 
 __all__ = ["Greedy", "GreedyRecipe"]
@@ -223,6 +223,8 @@ class Greedy(NetMethod):
 class GreedyLearner(ChainLearner):
     """What the losses of the method share: the policy's scores are a network's outputs plus Gumbel noise."""
 
+    first_per_price = True
+
     def __init__(
         self,
         module: PolicyPredictor,
@@ -235,12 +237,6 @@ class GreedyLearner(ChainLearner):
     ) -> None:
         super().__init__(module, problem, chains, exact_first=exact_first)
         self.gumbel, self.repeats = gumbel, repeats
-
-    def first_scores(self, gains: Tensor) -> Tensor:
-        """(features,) scores of the first question: what each gains, per price where prices differ."""
-        if not self.problem.priced:
-            return gains
-        return torch.from_numpy(gain_per_price(gains.numpy(), static_rates(self.problem, []))).to(gains.dtype)
 
     def open_scores(self, states: States, scores: Tensor) -> Tensor:
         """(b, features) the scores, those of the first question where nothing is known; -inf for what is blocked."""
@@ -261,8 +257,7 @@ class RelaxedLearner(GreedyLearner):
     def states_loss(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         """The predictor's loss after a relaxed selection."""
         scores, shared_loss = self.policy_outputs(states)
-        soft, pick = self.select(scores, states, self.gumbel.draw(*scores.shape), temperature)
-        mask = _reveal(states, soft)
+        soft, mask, pick = self.select(scores, states, self.gumbel.draw(*scores.shape), temperature)
         rates = price_rates(self.problem, states)
         if rates is None:
             return self.predictor_loss(states, mask, extra) + shared_loss, pick
@@ -278,8 +273,10 @@ class RelaxedLearner(GreedyLearner):
         gained = gained - gained.detach()  # gives its gradient but does not show in the training loss
         return self.predictor_loss(states, mask, extra) + shared_loss - gained, pick
 
-    def select(self, scores: Tensor, states: States, gumbel: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
-        """A relaxed selection (b, features), and the feature (b,) that it tends to."""
+    def select(
+        self, scores: Tensor, states: States, gumbel: Tensor, temperature: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """A relaxed selection (b, features), what is known after it (b, features), and what it tends to (b,)."""
         blocked = states.blocked
         if self.repeats:  # the paper's: what was selected before keeps its mass, unless nothing else would be left
             blocked = torch.zeros_like(blocked) if states.askable is None else 1 - states.askable
@@ -288,7 +285,8 @@ class RelaxedLearner(GreedyLearner):
             others = torch.ones_like(blocked).scatter_(1, best, 0.0)
             blocked = torch.where(states.known.any(dim=1, keepdim=True), blocked, others)
         soft, pick = relaxed_selection(scores, gumbel, blocked, temperature)
-        return soft, pick
+        answered = soft if states.present is None else soft * states.present
+        return soft, torch.maximum(states.known, answered), pick  # the larger of both, as in the paper
 
     def watch_relaxed_loss(self, seed: int) -> None:
         """Validate the relaxed loss too, with the same noise each time: a staged schedule stops by it."""
@@ -313,19 +311,13 @@ class RelaxedLearner(GreedyLearner):
                 break
             now = states[left]
             scores = module.policy.evaluate(now.x, now.known)
-            soft, pick = self.select(scores, now, gumbel[left], temperature)
-            outputs = module.predictor.evaluate(now.x, _reveal(now, soft))
+            _, mask, pick = self.select(scores, now, gumbel[left], temperature)
+            outputs = module.predictor.evaluate(now.x, mask)
             total, count = total + float(valid.loss(outputs, now.y).sum()), count + len(left)
             asked = states.asked.clone()
             asked[left, pick] = 1
             states = replace(states, asked=asked)
         return total / max(count, 1)
-
-
-def _reveal(states: States, soft: Tensor) -> Tensor:
-    """(b, features) what is known after a relaxed selection: the larger of both, as in the paper."""
-    answered = soft if states.present is None else soft * states.present
-    return torch.maximum(states.known, answered)
 
 
 class ExpectedLearner(GreedyLearner):
@@ -360,9 +352,8 @@ class FollowingLearner(GreedyLearner):
     def __init__(self, joint: GreedyLearner, chains: Chains) -> None:
         policy = copy.deepcopy(joint.module.policy).requires_grad_(False)
         module = PolicyPredictor(joint.module.predictor, policy)
-        super().__init__(
-            module, joint.problem, chains, joint.gumbel, exact_first=joint.exact_first, repeats=joint.repeats
-        )
+        exact_first = joint.first is not None
+        super().__init__(module, joint.problem, chains, joint.gumbel, exact_first=exact_first, repeats=joint.repeats)
         self._joint = joint
 
     def begin(self) -> None:

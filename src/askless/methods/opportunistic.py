@@ -23,7 +23,7 @@ from askless.training.chains import States, row_sums, states_of
 from askless.training.checkpoint import Checkpoint
 from askless.training.loop import Learner, Phase, enough_epochs, fit_threads, seeded, train
 from askless.training.predictor import exported_predictor, new_policy_predictor, training_summary
-from askless.training.problem import Problem, Rows, validation_loss
+from askless.training.problem import Problem, Rows, row_losses
 from askless.training.progress import Progress
 from askless.training.subsets import SubsetLearner, uniform_sets
 
@@ -193,7 +193,7 @@ class OpportunisticLearner(Learner):
     def validate(self, module: PolicyPredictor, temperature: float) -> dict[str, float]:
         policy = self.policy(module, live=True)
         predictor = exported_predictor(module.predictor, self.problem, live=True)
-        return {"loss": validation_loss(policy, predictor, self.problem)}
+        return {"loss": float(row_losses(policy, predictor, self.problem).mean())}
 
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> NetPolicy:
         return NetPolicy(module.policy.exported(live=live))

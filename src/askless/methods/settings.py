@@ -35,41 +35,37 @@ __all__ = [
 class Limit(ABC):
     """What one setting may be."""
 
-    expected: str
-
     @abstractmethod
-    def _allows(self, value: Any) -> bool: ...
-
-    def _error(self, name: str, value: Any) -> ParameterError:
-        return bad_value("wrong_type", name, value, self.expected)
+    def error(self, name: str, value: Any) -> ParameterError | None:
+        """The error of a setting that has a wrong value; None if the value is right."""
 
 
 class Flag(Limit):
     """True or False."""
 
-    expected = "True or False"
-
-    def _allows(self, value: Any) -> bool:
-        return isinstance(value, (bool, np.bool_))
+    def error(self, name: str, value: Any) -> ParameterError | None:
+        """None for a boolean."""
+        allowed = isinstance(value, (bool, np.bool_))
+        return None if allowed else bad_value("wrong_type", name, value, "True or False")
 
 
 class Text(Limit):
     """A word that is looked up elsewhere, or None."""
 
-    expected = "a name"
-
-    def _allows(self, value: Any) -> bool:
-        return value is None or isinstance(value, str)
+    def error(self, name: str, value: Any) -> ParameterError | None:
+        """None for text and None."""
+        allowed = value is None or isinstance(value, str)
+        return None if allowed else bad_value("wrong_type", name, value, "a name")
 
 
 class Names(Limit):
     """Several names, or None."""
 
-    expected = "a list of names"
-
-    def _allows(self, value: Any) -> bool:
+    def error(self, name: str, value: Any) -> ParameterError | None:
+        """None for text in a list or the like."""
         several = isinstance(value, Iterable) and not isinstance(value, str)
-        return value is None or (several and all(isinstance(name, str) for name in value))
+        allowed = value is None or (several and all(isinstance(each, str) for each in value))
+        return None if allowed else bad_value("wrong_type", name, value, "a list of names")
 
 
 @dataclass(frozen=True)
@@ -79,10 +75,10 @@ class Choice(Limit):
     words: tuple[str, ...]
     callables: str = ""  # what they are, in words
 
-    def _allows(self, value: Any) -> bool:
-        return value in self.words or (bool(self.callables) and callable(value))
-
-    def _error(self, name: str, value: Any) -> ParameterError:
+    def error(self, name: str, value: Any) -> ParameterError | None:
+        """None for one of the words."""
+        if value in self.words or (self.callables and callable(value)):
+            return None
         expected = f"one of {', '.join(map(repr, self.words))}{did_you_mean(value, self.words)}"
         expected += f", or {self.callables}" if self.callables else ""
         near = nearest(value, self.words)
@@ -103,17 +99,13 @@ class Number(Limit):
         """The limits in words."""
         return f"of at least {self.low:g}" if self.high == float("inf") else f"from {self.low:g} to {self.high:g}"
 
-    def _is_number(self, value: Any) -> bool:
-        return isinstance(value, Integral if self.whole else Real) and not isinstance(value, (bool, np.bool_))
-
-    def _allows(self, value: Any) -> bool:
-        if value is None:
-            return self.or_none
-        return self._is_number(value) and self.low <= float(value) <= self.high
-
-    def _error(self, name: str, value: Any) -> ParameterError:
-        code = "out_of_range" if self._is_number(value) else "wrong_type"
+    def error(self, name: str, value: Any) -> ParameterError | None:
+        """None for a number within the limits."""
+        number = isinstance(value, Integral if self.whole else Real) and not isinstance(value, (bool, np.bool_))
+        if (value is None and self.or_none) or (number and self.low <= float(value) <= self.high):
+            return None
         expected = f"{'an integer' if self.whole else 'a number'} {self.limits}"
+        code = "out_of_range" if number else "wrong_type"
         return bad_value(code, name, value, expected, low=self.low, high=self.high)
 
 
@@ -126,16 +118,15 @@ class Numbers(Limit):
     length: int | None = None  # None for any but 0
     rising: bool = False  # the second has to be above the first
 
-    def _allows(self, value: Any) -> bool:
-        several = isinstance(value, Sequence) and not isinstance(value, str)
-        if not several or not all(map(self.each._allows, value)):
-            return False
+    def error(self, name: str, value: Any) -> ParameterError | None:
+        """None for as many numbers as there have to be."""
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            return bad_value("wrong_type", name, value, self.expected)
         fits = len(value) == self.length if self.length else len(value) > 0
-        return fits and not (self.rising and value[0] >= value[1])
-
-    def _error(self, name: str, value: Any) -> ParameterError:
-        several = isinstance(value, Sequence) and not isinstance(value, str)
-        return bad_value("out_of_range" if several else "wrong_type", name, value, self.expected)
+        fits = fits and all(self.each.error(name, number) is None for number in value)
+        if fits and not (self.rising and value[0] >= value[1]):
+            return None
+        return bad_value("out_of_range", name, value, self.expected)
 
 
 def Layers() -> Numbers:
@@ -182,8 +173,8 @@ def check_settings(limits: Limits, settings: Mapping[str, Any]) -> None:
     for name, limit in limits.items():
         if not isinstance(limit, Limit):
             limit.of(settings[name])
-        elif not limit._allows(settings[name]):
-            raise limit._error(name, settings[name])
+        elif (error := limit.error(name, settings[name])) is not None:
+            raise error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,7 +58,7 @@ class PartialVae:
 
     def latent(self, x: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n, latent) means and standard deviations, given values (n, columns) and what is known (n, features)."""
-        outputs = self.encoder(x.astype(self.noise.dtype, copy=False), known)
+        outputs = self.encoder.from_sums(self.encoder.first_sums(x.astype(self.noise.dtype, copy=False), known))
         mean, log_variance = np.split(outputs, 2, axis=1)
         return mean, np.exp(0.5 * np.minimum(log_variance, MAX_LOG_VARIANCE))
 

@@ -113,14 +113,10 @@ class Network(NetworkLike):
     def __post_init__(self) -> None:
         object.__setattr__(self, "first_sums", FirstLayer(self.value_weight, self.mask_weight, self.biases[0]))
 
-    def __call__(self, x: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """(n, outputs) from values (n, columns) and the mask of known features (n, features)."""
-        return self.from_sums(self.first_sums(x, known))
-
     def outputs(self, state: State) -> np.ndarray:
         if len(state) > 1 and not state.known.any():  # all cases look the same
-            return np.repeat(self(state.x[:1], state.known[:1]), len(state), axis=0)
-        return self(state.x, state.known)
+            return np.repeat(self.outputs(state[:1]), len(state), axis=0)
+        return self.from_sums(self.first_sums(state.x, state.known))
 
     # OpenBLAS 0.3.31 with AVX-512 reads beyond short inputs. The sums are right, but the invalid flag may be set.
     @np.errstate(invalid="ignore")

@@ -10,8 +10,6 @@ from askless.networks.masked import (
     bfloat16_is_fast,
     linear,
     masked_inputs,
-    mlp_pair,
-    set_dropout,
 )
 from askless.networks.relaxation import GumbelBank, gumbel_noise, relaxed_selection
 from askless.networks.served import CustomNetwork, TorchNetwork
@@ -32,7 +30,5 @@ __all__ = [
     "gumbel_noise",
     "linear",
     "masked_inputs",
-    "mlp_pair",
     "relaxed_selection",
-    "set_dropout",
 ]

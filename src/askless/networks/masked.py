@@ -220,28 +220,3 @@ class MaskedMLP(MaskedNetwork):
             arrays = [np.array(array, order="C") for array in arrays]
         depth = 1 + len(later)
         return Network(arrays[0], arrays[1], biases=tuple(arrays[2 : 2 + depth]), weights=tuple(arrays[2 + depth :]))
-
-
-def set_dropout(module: nn.Module, rate: float) -> None:
-    """Change the dropout rate of a module; the number of units that are kept stays, so only 0 turns it off."""
-    for part in module.modules():
-        if isinstance(part, UnitDropout):
-            part.rate = rate
-
-
-def mlp_pair(
-    column_feature: Tensor,
-    n_outputs: int,
-    hidden: Sequence[int],
-    *,
-    shared: bool = False,
-    dropout: float = 0.0,
-    dropout_by: DropoutBy = "batch",
-) -> PolicyPredictor:
-    """Perceptrons for a policy and a predictor."""
-    n_features = int(column_feature.max()) + 1
-    widths = [len(column_feature) + n_features, *hidden]
-    trunk = Hidden(widths, dropout, dropout_by)
-    predictor = MaskedMLP(column_feature, trunk, n_outputs)
-    own = trunk if shared else Hidden(widths, dropout, dropout_by)
-    return PolicyPredictor(predictor, MaskedMLP(column_feature, own, n_features))

@@ -35,7 +35,6 @@ from askless.training.problem import (
     some_prices,
     some_rows,
     static_rates,
-    validation_loss,
     validation_rollout,
 )
 from askless.training.progress import Progress, progress_bar
@@ -98,6 +97,5 @@ __all__ = [
     "train_predictor",
     "training_summary",
     "uniform_sets",
-    "validation_loss",
     "validation_rollout",
 ]

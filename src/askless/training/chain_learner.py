@@ -14,7 +14,7 @@ from askless.networks import MaskedNetwork, PolicyPredictor
 from askless.training.chains import Chains, States, with_little_money
 from askless.training.loop import Learner
 from askless.training.predictor import exported_predictor
-from askless.training.problem import Problem, Rows, some_rows, validation_loss
+from askless.training.problem import Problem, Rows, gain_per_price, row_losses, some_rows, static_rates
 from askless.training.subsets import bernoulli_sets
 
 FINALISTS = 32  # the best of them are tried again, with as many trials
@@ -67,9 +67,14 @@ class ChainLearner(Learner):
 
     module: PolicyPredictor
 
+    first_per_price = False
+    """The scores of the first question are gains per price, where prices differ; if not, gains."""
+
     def __init__(self, module: PolicyPredictor, problem: Problem, chains: Chains, *, exact_first: bool) -> None:
         self.module, self.problem, self.chains = module, problem, chains
-        self.rows, self.exact_first = chains.rows, exact_first
+        self.rows = chains.rows
+        # (features,) scores of the first question, if it is not left to the policy; the chains keep them
+        self.first = chains.first if exact_first else None
 
     @abstractmethod
     def policy(self, module: PolicyPredictor, *, live: bool = False) -> Policy:
@@ -79,20 +84,14 @@ class ChainLearner(Learner):
     def states_loss(self, states: States, extra: States, temperature: float) -> tuple[Tensor, Tensor]:
         """The mean loss of the states, and what was picked (b,); the predictor learns from the `extra` ones too."""
 
-    @property
-    def first(self) -> Tensor | None:
-        """(features,) scores of the first question, if it is not left to the policy."""
-        return self.chains.first if self.exact_first else None
-
     def begin(self) -> None:
         """Find the first question, once: after pretraining, when the predictor knows all single features alike."""
-        if self.exact_first and not self.chains.first.any():
+        if self.first is not None and not self.first.any():
             gains = first_question(self.module.predictor, [self.rows, self.problem.rows("valid")])
-            self.chains.first.copy_(self.first_scores(gains))
-
-    def first_scores(self, gains: Tensor) -> Tensor:
-        """(features,) scores of the first question, from what each gains."""
-        return gains
+            if self.first_per_price and self.problem.priced:
+                scores = gain_per_price(gains.numpy(), static_rates(self.problem, []))
+                gains = torch.from_numpy(scores).to(gains.dtype)
+            self.first.copy_(gains)
 
     def batches(self) -> Sequence[Tensor]:
         return self.chains.batches()
@@ -144,7 +143,7 @@ class ChainLearner(Learner):
         """The mean loss of real roll-outs after each answer, without noise."""
         policy = self.policy(module, live=True)
         predictor = exported_predictor(module.predictor, self.problem, live=True)
-        return {"loss": validation_loss(policy, predictor, self.problem)}
+        return {"loss": float(row_losses(policy, predictor, self.problem).mean())}
 
     def tensors(self) -> dict[str, Tensor]:
         return self.chains.tensors()

@@ -187,7 +187,8 @@ class Chains:
             if self._wanders:
                 self.row.index_copy_(0, batch, self._some_rows(len(batch)))
             self.asked.index_copy_(0, batch, self._drawn(self.row.index_select(0, batch)))
-            self._draw_views(batch)
+            if self._views is not None and self.view is not None:
+                self.view.index_copy_(0, batch, self._views.beginning(len(batch)))
             return
         self.asked.view(-1).index_fill_(0, batch * self.asked.shape[1] + pick, 1)
         if self._views is not None and self.view is not None:
@@ -225,9 +226,6 @@ class Chains:
             self.asked.index_copy_(0, again, drawn)
             self._count.index_copy_(0, again, row_sums(drawn))
         self._draw_ends(states)
-        self._draw_views(states)
-
-    def _draw_views(self, states: Tensor) -> None:
         if self._views is not None and self.view is not None:
             self.view.index_copy_(0, states, self._views.beginning(len(states)))
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from askless.exceptions import CheckpointError, TrainingError
-from askless.networks import set_dropout
+from askless.networks import UnitDropout
 from askless.training.checkpoint import Checkpoint, Snapshot
 from askless.training.optimizer import Optimizer
 from askless.training.progress import Progress
@@ -153,7 +153,9 @@ def _run_phase(
 ) -> None:
     learner = phase.learner
     if phase.dropout is not None:
-        set_dropout(learner.module, phase.dropout)
+        for part in learner.module.modules():
+            if isinstance(part, UnitDropout):  # the number of units that are kept stays: only 0 turns dropout off
+                part.rate = phase.dropout
     if resumed is None:
         learner.begin()
     optimizer = Optimizer(learner.module, phase.weight_decay)

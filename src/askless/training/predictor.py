@@ -17,7 +17,6 @@ from askless.networks import (
     PolicyPredictor,
     conv_pair,
     conv_predictor,
-    mlp_pair,
 )
 from askless.networks.masked import DropoutBy
 from askless.training.checkpoint import Checkpoint
@@ -58,9 +57,11 @@ def new_policy_predictor(problem: Problem, net: NetSettings, *, shared: bool) ->
     """Untrained networks for a policy and the problem's predictions."""
     outputs, column_feature = problem.n_outputs, problem.column_feature
     if net.network == "mlp":
-        return mlp_pair(
-            column_feature, outputs, net.hidden, shared=shared, dropout=net.dropout, dropout_by=net.dropout_by
-        )
+        widths = [problem.schema.n_columns + len(problem.schema), *net.hidden]
+        trunk = Hidden(widths, net.dropout, net.dropout_by)
+        predictor = MaskedMLP(column_feature, trunk, outputs)
+        own = trunk if shared else Hidden(widths, net.dropout, net.dropout_by)
+        return PolicyPredictor(predictor, MaskedMLP(column_feature, own, len(problem.schema)))
     if isinstance(net.network, str):
         return conv_pair(problem.grid, outputs, net.network, shared=shared, device=problem.device)
     return PolicyPredictor(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -31,6 +31,7 @@ from askless.acquisition import (
 )
 from askless.acquisition.stopping import MaxCost
 from askless.exceptions import ParameterError
+from askless.tables import sample_rows
 from askless.training.augment import VIEWS, Views
 
 __all__ = [
@@ -43,7 +44,6 @@ __all__ = [
     "some_prices",
     "some_rows",
     "static_rates",
-    "validation_loss",
     "validation_rollout",
 ]
 
@@ -51,11 +51,8 @@ VALIDATION_QUESTIONS = 1 << 16  # at most,
 FEWEST_ROWS, MOST_ROWS = 1 << 11, 1 << 13  # but rows within these limits
 
 
-def some_rows(n: int, at_most: int) -> np.ndarray:
-    """Rows of a table of n, in order: all of them, or random ones, the same each time."""
-    if n <= at_most:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, at_most, replace=False))
+some_rows = partial(sample_rows, seed=0)
+"""Rows of a table of n, in order: all of them, or `at_most` random ones, the same each time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,11 +266,6 @@ def asked(policy: Policy, predictor: Predictor, cases: Cases, problem: Problem, 
         for run in runs
     ]
     return Trajectory.join(parts)
-
-
-def validation_loss(policy: Policy, predictor: Predictor, problem: Problem) -> float:
-    """The mean loss on the validation rows: in nats, or squared in standard deviations; see `row_losses`."""
-    return float(row_losses(policy, predictor, problem).mean())
 
 
 def row_losses(policy: Policy, predictor: Predictor, problem: Problem) -> np.ndarray:
