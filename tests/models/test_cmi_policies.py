@@ -91,7 +91,7 @@ def literal_generative(policy, predictor, state, spread):
         if not state.known[row].any():
             scores[row] = np.where(state.asked[row], 0.0, [0.0, 1.0, 2.0])
             continue
-        outputs = vae.encoder(state.x[row : row + 1], state.known[row : row + 1])[0]
+        outputs = vae.encoder.outputs(state[row : row + 1])[0]
         z = outputs[:4] + np.exp(0.5 * outputs[4:]) * vae.noise  # (samples, latent)
         decoded = np.maximum(z @ vae.weights[0] + vae.biases[0], 0.0) @ vae.weights[1] + vae.biases[1]
         for feature in np.flatnonzero(~state.asked[row]):
