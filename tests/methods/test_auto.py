@@ -1,5 +1,6 @@
 """The method that tries others: the best on validation rows is kept, whatever happens to the process."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -55,6 +56,15 @@ def test_every_row_is_held_out_once():
     for split in splits:
         assert len(split.y_train) + len(split.y_valid) == 300
         assert not {tuple(row) for row in split.train.x} & {tuple(row) for row in split.valid.x}
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 12])
+def test_a_few_rows_are_enough(n):
+    X, y = np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AsklessWarning)
+        model = DynamicClassifier(method=Auto(**QUICK)).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
 
 
 def test_nothing_learns_from_validation_rows_of_the_user():

@@ -128,6 +128,7 @@ class Auto(NetMethod):
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         splits = self._splits(problem, seed)
+        checkpoint = None if callable(self.network) else checkpoint  # its stages hold networks of askless only
         names = list(dict.fromkeys(self.methods))
         shared = FIXED in names and len(names) > 1 and problem.schema.grid is None
         fitted_names = [name for name in names if name != FIXED or not shared]
@@ -191,7 +192,8 @@ class Auto(NetMethod):
             n = len(problem.y_train) + len(problem.y_valid)
             single = problem.own_validation or self.network != "mlp" or problem.schema.grid is not None
             folds = 1 if single or n > LARGE else 5 if n <= SMALL else 3
-        if folds == 1:
+        folds = min(folds, (len(problem.y_train) + len(problem.y_valid)) // 2)
+        if folds <= 1:
             return [problem]
         rows = [problem.train, problem.valid]
         cases = Cases(np.concatenate([part.x for part in rows]), np.concatenate([part.present for part in rows]))
@@ -299,7 +301,7 @@ def _fixed_order(like: Candidate, splits: Sequence[Problem], problem: Problem) -
     held = [(predictor, split.valid, split.y_valid) for predictor, split in zip(like.predictors, splits, strict=True)]
     if len(splits) == 1:  # one half of the rows chooses, so that the other can compare
         predictor, cases, y = held[0]
-        half = len(y) // 2
+        half = len(y) // 2 or len(y)
         others = [[(predictor, cases[:half], y[:half])]]
     else:
         others = [[part for j, part in enumerate(held) if j != i] for i in range(len(splits))]
