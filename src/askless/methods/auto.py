@@ -409,7 +409,8 @@ def _difference(one: Candidate, other: Candidate) -> tuple[float, float]:
     assert one.rows is not None
     assert other.rows is not None
     difference = one.rows - other.rows
-    return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(len(difference)))
+    error = difference.std(ddof=1) / np.sqrt(len(difference)) if len(difference) > 1 else np.inf
+    return float(difference.mean()), float(error)
 
 
 def _explanation(best: str, candidates: dict[str, Candidate], share: float) -> str:
