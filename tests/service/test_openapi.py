@@ -49,6 +49,23 @@ def test_the_examples_work(alone):
     )
 
 
+def test_an_answer_without_a_value_is_described(alone):
+    document = alone.client.get("/api/openapi.json").json()
+    body = document["paths"]["/fhir/Questionnaire/$next-question"]["post"]["requestBody"]["content"]
+    answers = list(_of_key(body["application/fhir+json"]["schema"], "answer"))
+    assert answers
+    assert all(answer["items"].get("required", []) == [] for answer in answers)  # it is read as unknown
+
+
+def _of_key(node, key):
+    """Everything below a key, at any depth."""
+    for name, part in node.items() if isinstance(node, dict) else enumerate(node):
+        if name == key:
+            yield part
+        if isinstance(part, dict | list):
+            yield from _of_key(part, key)
+
+
 def test_schemathesis(alone):
     load_all_checks()
     schema = schemathesis.openapi.from_url(f"{alone.url}/api/openapi.json")

@@ -217,7 +217,7 @@ def test_the_average_follows_the_statistics_of_batches():
         norm.running_mean.fill_(1.0)
         norm.running_var.fill_(3.0)
         norm.num_batches_tracked.fill_(7)
-    _follow(average, norm, 0.9, step=10_000)
+    _follow(list(zip(average.buffers(), norm.buffers(), strict=True)), 0.9, step=10_000)
     assert float(average.running_mean) == pytest.approx(0.1)
     assert float(average.running_var) == pytest.approx(1.2)
     assert int(average.num_batches_tracked) == 7

@@ -35,6 +35,7 @@ from askless.training import (
     diverged,
     finished,
     fit_forests,
+    fit_threads,
     gain_per_price,
     row_losses,
     some_rows,
@@ -127,6 +128,10 @@ class Auto(NetMethod):
         return sum(self._configured(name).work(problem) for name in dict.fromkeys(self.methods))
 
     def _fit(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
+        with fit_threads(problem.n_threads):
+            return self._compared(problem, seed, progress, checkpoint)
+
+    def _compared(self, problem: Problem, seed: int, progress: Progress, checkpoint: Checkpoint | None) -> Fitted:
         splits = self._splits(problem, seed)
         checkpoint = None if callable(self.network) else checkpoint  # its stages hold networks of askless only
         names = list(dict.fromkeys(self.methods))

@@ -199,20 +199,23 @@ def diverged(phase: str, epoch: int | None, what: str) -> TrainingError:
 
 
 def _run_epoch(phase: Phase, run: _Run, optimizer: Optimizer, average: nn.Module) -> Row:
-    phase.learner.module.train()
+    module = phase.learner.module.train()
+    weights = list(module.parameters())  # once, because a module takes long to list them
+    pairs = list(zip([*average.parameters(), *average.buffers()], [*weights, *module.buffers()], strict=True))
     batches = phase.learner.batches()
     total = torch.zeros(())
     fraction = 0.0
     for i, batch in enumerate(batches):
         fraction = (run.epoch + i / len(batches)) / phase.epochs
         lr = _learning_rate(phase, fraction, 1.0 / (phase.epochs * len(batches))) * run.lr_scale
-        phase.learner.module.zero_grad()
+        for weight in weights:
+            weight.grad = None
         loss = phase.learner.loss(batch, _temperature(phase, fraction))
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step(lr)
         total += loss.detach()
         if phase.average:
-            _follow(average, phase.learner.module, phase.average, run.epoch * len(batches) + i)
+            _follow(pairs, phase.average, run.epoch * len(batches) + i)
     row: Row = {
         "phase": phase.name,
         "epoch": run.epoch + 1,
@@ -252,12 +255,10 @@ def _note_validation(phase: Phase, run: _Run, losses: dict[str, float], module: 
 
 
 @torch.no_grad()
-def _follow(average: nn.Module, module: nn.Module, decay: float, step: int) -> None:
-    """Move an exponential moving average of the weights towards a module's; the first steps move faster."""
+def _follow(pairs: Sequence[tuple[Tensor, Tensor]], decay: float, step: int) -> None:
+    """Move an exponential moving average, the first of each pair, towards the weights; early steps move faster."""
     share = 1.0 - min(decay, (1.0 + step) / (10.0 + step))
-    for mine, theirs in zip(average.parameters(), module.parameters(), strict=True):
-        mine.lerp_(theirs, share)
-    for kept, now in zip(average.buffers(), module.buffers(), strict=True):
+    for kept, now in pairs:
         if kept.is_floating_point():  # batch statistics follow the weights that they belong to
             kept.lerp_(now, share)
         elif kept.ndim == 0:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from askless.acquisition import Cases, Policy, Predictor, State
 from askless.models import Forests
@@ -65,7 +66,10 @@ def fit_forests(
         models = [model for model in fitted if model is not None]
         if len(models) < len(splits):
             break
-        iterations = _best_iterations(models, [held for _, held in splits], known, problem)
+        with threadpool_limits(
+            problem.n_threads, user_api="openmp"
+        ):  # more of them wait for each other in small trees
+            iterations = _best_iterations(models, [held for _, held in splits], known, problem)
         mean.add(models, iterations)
         for nodes, model in zip(each, models, strict=True):
             nodes.add([model], iterations)

@@ -104,4 +104,4 @@ def _answer(part: AskedPart) -> dict[str, Any]:
     schema = value_schema(part)
     if part.kind == "category":
         schema = {"enum": [str(choice) for choice in part.part.choices or ()]}
-    return array(record({name: schema}), maxItems=1)
+    return array(record({name: schema}, optional=(name,)), maxItems=1)  # without a value it is unknown
