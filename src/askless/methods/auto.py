@@ -362,8 +362,8 @@ def _with_trees(
 ) -> tuple[Predictor, float]:
     """The candidate's predictor with boosted trees that learn from what it asks, and their share in the prediction.
 
-    The policy of all splits asks, as in use: that of one split leaves out other features late in a case, and trees
-    know only what they have seen left out.
+    The policy of all splits asks, as in use. That of one split leaves out other features late in a case, and trees
+    predict badly where a feature is left out that they have always seen.
     """
     column_feature = problem.schema.column_feature
     pairs = []

@@ -1,8 +1,8 @@
 """Boosted trees that predict from the partial records of a policy: a small model for each number of known features.
 
 A policy leads to few of the sets of each size, so one model for each size learns them better than one model for all
-sets. scikit-learn's HistGradientBoosting learns from the training rows as the policy sees them; what is not known is
-missing. The rows that were held out decide how many trees are kept.
+sets. The models are scikit-learn's HistGradientBoosting. They learn from the training rows as the policy sees them,
+and what is not known is missing. The rows that were held out decide how many trees are kept.
 """
 
 from __future__ import annotations
