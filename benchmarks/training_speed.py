@@ -197,7 +197,7 @@ def literal_spam(problem: Problem, quick: bool) -> list[dict[str, float]]:
     """Runs of the literal loop to its end."""
     runs = []
     for seed in range(1 if quick else LITERAL_SPAM_SEEDS):
-        training = LiteralTraining(problem, (128, 128), 35, seed=seed, seconds=3.0 if quick else float("inf"))
+        training = LiteralTraining(problem, (128, 128), 35, seed=seed, seconds=1.0 if quick else float("inf"))
         training.pretrain()
         training.select()
         score = literal_score(training, training.valid.x, problem.y_valid, auroc, 10)
@@ -219,7 +219,7 @@ def mnist_progress(quick: bool) -> dict[str, object]:
     step = max(1, len(problem.y_valid) // 2000)
     cases, y = Cases(problem.valid.x[::step], problem.valid.present[::step]), problem.y_valid[::step]
     with threads(1):
-        marks = literal_marks(problem, torch.from_numpy(cases.x), y, 4.0 if quick else LITERAL_MNIST_SECONDS)
+        marks = literal_marks(problem, torch.from_numpy(cases.x), y, 1.0 if quick else LITERAL_MNIST_SECONDS)
     ours: list[dict[str, object]] = []
     for settings in MNIST_LENGTHS[:1] if quick else MNIST_LENGTHS:
         with threads(1):  # as the literal loop

@@ -50,6 +50,7 @@ def one_split():
         root=np.array([0, 3], np.int32),
         output=np.array([1, 1], np.int32),
         starts=np.array([0, 1, 2], np.int32),
+        known=np.array([1, 2], np.int32),
         baseline=np.array([[0.0, 10.0], [0.5, 20.0]]),
     )
 
@@ -74,6 +75,8 @@ def test_trees_by_hand():
         {"output": np.array([1, 2])},
         {"starts": np.array([0, 2, 1])},
         {"value": np.zeros(3)},
+        {"known": np.array([1, 1])},
+        {"known": np.array([2, 3])},
     ],
 )
 def test_damaged_trees_are_refused(damage):
@@ -81,6 +84,11 @@ def test_damaged_trees_are_refused(damage):
     assert Forests.build(arrays, 3) is not None
     with pytest.raises(ValueError, match="trees"):
         Forests.build(arrays | {f"trees.{name}": array for name, array in damage.items()}, 3)
+
+
+def test_a_forest_predicts_until_the_next_one_begins():
+    trees = replace(one_split(), known=np.array([1, 3], np.int32))
+    assert trees(state([[True, True]], x=[[0.5, 0, 0]]), COLUMN_FEATURE)[0, 1] == 11.0
 
 
 def classes(outputs, prior=(0.5, 0.5)):

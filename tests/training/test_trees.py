@@ -45,7 +45,7 @@ def test_numpy_predicts_as_scikit_learn_does(task, n_classes):
         model = _Model.of(train, known, problem, columns)
         model.grow(30)
         nodes = _Nodes(problem.n_outputs)
-        nodes.add([model], 20)
+        nodes.add([model], 20, 1)
         rows, state = new.at(known, problem.schema.column_feature)
         x = with_gaps(state, problem.schema.column_feature)
         expected = list(model.staged(x, problem.n_outputs))[19]
@@ -62,7 +62,7 @@ def test_the_mean_of_several_models_is_that_of_their_logits():
         model.grow(10)
     tables = [_Nodes(problem.n_outputs) for _ in range(3)]
     for table, members in zip(tables, (models, models[:1], models[1:]), strict=True):
-        table.add(members, 10)
+        table.add(members, 10, 1)
     cases = problem.valid
     state = State.of(cases, problem.schema.column_feature, np.ones_like(cases.present))
     both, first, second = (table.forests()(state, problem.schema.column_feature) for table in tables)
@@ -85,3 +85,13 @@ def test_without_rows_enough_there_are_no_trees(rows, y):
     train = all_asked(problem, rows, 0)
     train = train if y is None else replace(train, y=np.full(len(train.y), y))
     assert fit_forests([(train, train)], problem, np.arange(problem.schema.n_columns)) is None
+
+
+def test_large_budgets_share_forests():
+    problem = replace(planted("classification"), max_features=5)
+    train = all_asked(problem, slice(0, 300), 0)
+    columns = np.arange(problem.schema.n_columns)
+    (mean, _) = fit_forests([(train, train)], problem, columns)
+    assert mean.known.tolist() == [1, 2, 3, 4, 5]
+    (mean, _) = fit_forests([(train, train)], replace(problem, max_features=35), columns)
+    assert mean.known.tolist() == [1, 2, 3, 4, 5]  # and no more are known of any row

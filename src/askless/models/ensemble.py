@@ -70,7 +70,7 @@ def with_gaps(state: State, column_feature: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Forests:
-    """Boosted trees over partial records: a forest for each number of known features, in one table of nodes.
+    """Boosted trees over partial records: forests for ever more known features, in one table of nodes.
 
     A tree compares one encoded column with a threshold. A column that is not known takes the branch that training
     found best for missing values.
@@ -83,13 +83,15 @@ class Forests:
     value: np.ndarray  # (nodes,) what a leaf adds to the output
     root: np.ndarray  # (trees,) the first node of each tree
     output: np.ndarray  # (trees,) the output that a tree adds to
-    starts: np.ndarray  # (forests + 1,) the first tree of each forest; forest i is for i + 1 known features
+    starts: np.ndarray  # (forests + 1,) the first tree of each forest
+    known: np.ndarray  # (forests,) from how many known features on it predicts, rising from 1
     baseline: np.ndarray  # (forests, outputs) what the trees are added to
 
     def __call__(self, state: State, column_feature: np.ndarray) -> np.ndarray:
         """(n, outputs): logits of classes, or standardised means; `column_feature` as in the schema."""
         sums = np.empty((len(state), self.baseline.shape[1]))
-        level = np.clip(np.count_nonzero(state.known, axis=1), 1, len(self.baseline)) - 1
+        count = np.maximum(np.count_nonzero(state.known, axis=1), 1)
+        level = np.searchsorted(self.known, count, side="right") - 1
         for forest in np.unique(level):
             rows = np.flatnonzero(level == forest)
             for start in range(0, len(rows), CASES_AT_ONCE):
@@ -133,6 +135,8 @@ class Forests:
             and forests.children.shape == (nodes, 2)
             and forests.output.shape == (trees,)
             and forests.starts.shape == (len(forests.baseline) + 1,)
+            and forests.known.shape == (len(forests.baseline),)
+            and bool(forests.known[0] == 1 and (np.diff(forests.known) > 0).all())
             and bool((np.diff(forests.starts) >= 0).all() and forests.starts[0] == 0 and forests.starts[-1] == trees)
             and bool((forests.column < n_columns).all())
             and bool(((forests.root >= 0) & (forests.root < nodes)).all())

@@ -20,6 +20,7 @@ from askless.models.ensemble import with_gaps
 from askless.training.problem import Problem, asked
 
 FEWEST_ROWS = 40  # that a model learns from
+FORESTS = 12  # at most: for large budgets one predicts for several numbers of known features
 ITERATIONS, MOST_ITERATIONS = 40, 160  # grown at once, and in all
 ENOUGH = 0.8  # share of the iterations: if the best number is below it, more would not help
 LEARNING_RATE, BINS = 0.1, 128
@@ -61,7 +62,9 @@ def fit_forests(
     None if there are too few rows.
     """
     mean, each = _Nodes(problem.n_outputs), [_Nodes(problem.n_outputs) for _ in splits]
-    for known in range(1, problem.max_features + 1):
+    most = problem.max_features
+    numbers = np.geomspace(1, most, FORESTS).round() if most > FORESTS else np.arange(1, most + 1)
+    for known in np.unique(numbers).astype(int).tolist():
         fitted = [_Model.of(train, known, problem, columns) for train, _ in splits]
         models = [model for model in fitted if model is not None]
         if len(models) < len(splits):
@@ -70,9 +73,9 @@ def fit_forests(
             problem.n_threads, user_api="openmp"
         ):  # more of them wait for each other in small trees
             iterations = _best_iterations(models, [held for _, held in splits], known, problem)
-        mean.add(models, iterations)
+        mean.add(models, iterations, known)
         for nodes, model in zip(each, models, strict=True):
-            nodes.add([model], iterations)
+            nodes.add([model], iterations, known)
     return (mean.forests(), [nodes.forests() for nodes in each]) if mean.baselines else None
 
 
@@ -155,10 +158,11 @@ class _Nodes:
         self.roots: list[int] = []
         self.outputs: list[int] = []
         self.starts = [0]
+        self.known: list[int] = []
         self.baselines: list[np.ndarray] = []
 
-    def add(self, models: Sequence[_Model], iterations: int) -> None:
-        """A forest: the mean of the models, each cut after so many iterations."""
+    def add(self, models: Sequence[_Model], iterations: int, known: int) -> None:
+        """A forest from so many known features on: the mean of the models, each cut after so many iterations."""
         baseline = np.zeros(self.n_outputs)
         for model in models:
             begin = model.trees._baseline_prediction.ravel()
@@ -172,6 +176,7 @@ class _Nodes:
                 for output, tree in zip(outputs, trees, strict=True):
                     self._add_tree(tree.nodes, int(output), model.columns, len(models))
         self.starts.append(len(self.roots))
+        self.known.append(known)
         self.baselines.append(baseline)
 
     def _add_tree(self, nodes: np.ndarray, output: int, columns: np.ndarray, n_models: int) -> None:
@@ -194,5 +199,6 @@ class _Nodes:
             root=np.array(self.roots, dtype=np.int32),
             output=np.array(self.outputs, dtype=np.int32),
             starts=np.array(self.starts, dtype=np.int32),
+            known=np.array(self.known, dtype=np.int32),
             baseline=np.stack(self.baselines),
         )
