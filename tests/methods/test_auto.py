@@ -12,7 +12,7 @@ from askless import DynamicClassifier, load
 from askless.acquisition import PerFeature
 from askless.exceptions import AsklessWarning, ParameterError, TrainingError
 from askless.methods import Auto, find_method
-from askless.methods.auto import Candidate, _explanation, _kept
+from askless.methods.auto import Candidate, _explanation, _halves, _kept
 from askless.methods.greedy import GreedyLearner
 from askless.models import Ranking
 from askless.training import row_losses
@@ -71,6 +71,17 @@ def test_nothing_learns_from_validation_rows_of_the_user():
     problem = replace(planted("classification", n=300), own_validation=True)
     (split,) = Auto()._splits(problem, seed=0)
     assert split is problem
+
+
+def test_one_split_chooses_and_compares_on_different_rows():
+    problem = replace(planted("classification", n=300), own_validation=True)
+    first, second = _halves(problem)
+    assert_array_equal(first.y_valid, problem.y_valid[::2])
+    assert_array_equal(second.valid.x, problem.valid.x[1::2])
+    fitted = Auto(**QUICK).fit(problem, seed=0, progress=Silent())
+    greedy = find_method("greedy").set_params(epochs=2, pretrain_epochs=2, hidden=(16,))
+    one = greedy.fit(problem, seed=0, progress=Silent())
+    assert fitted.summary["losses"]["greedy"] == pytest.approx(row_losses(one.policy, one.predictor, second).mean())
 
 
 def candidate(kind, rows):

@@ -1,7 +1,7 @@
 """The default method: cross-fitted networks and boosted trees, asked case by case or in a fixed order.
 
 The file reads from top to bottom: the settings, the models of each split, the candidates (ways to ask), their
-comparison on rows that nothing has learned from, and the trees that learn from the questions of the one that is kept.
+comparison on held-out rows, and the trees that learn from the questions of the one that is kept.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Auto(NetMethod):
 
     The rows are split into folds. For each fold, `greedy` learns from the other rows. Two ways to ask are compared:
     case by case, with the mean of the policies, and in one fixed order, which is chosen by forward selection with the
-    same networks. The one with the lower loss on rows that its networks have not seen is kept. If the difference is
-    less than one standard error, `prefer` decides. Then boosted trees learn from what it asks. Their share in the
-    prediction is the one that is best on rows that they have not seen.
+    same networks. The one with the lower loss on held-out rows is kept. No network was trained on its held-out rows;
+    they chose its best epoch and its temperatures. If the difference is less than one standard error, `prefer`
+    decides. Then boosted trees learn from what it asks. Held-out rows choose their share in the prediction.
 
     Images, networks of your own, tables of more than 20,000 rows and fits with `validation=` use one split.
 
@@ -149,8 +149,9 @@ class Auto(NetMethod):
         if shared and candidates:
             candidates[FIXED] = _fixed_order(next(iter(candidates.values())), splits, problem)
             parts[FIXED][0].epoch(1.0, "forward selection", {})
+        comparing = splits if len(splits) > 1 else [_halves(problem)[1]]
         for name, candidate in list(candidates.items()):
-            candidates[name] = candidate.measured(splits)
+            candidates[name] = candidate.measured(comparing)
             if not isfinite(candidates[name].loss):
                 del candidates[name]
                 failed[name] = diverged(name, None, "the validation loss is not finite")
@@ -304,10 +305,9 @@ def _fixed_order(like: Candidate, splits: Sequence[Problem], problem: Problem) -
     """The best fixed order by another candidate's predictors; each split's is chosen on the rows of the others."""
     begun = time.perf_counter()
     held = [(predictor, split.valid, split.y_valid) for predictor, split in zip(like.predictors, splits, strict=True)]
-    if len(splits) == 1:  # one half of the rows chooses, so that the other can compare
-        predictor, cases, y = held[0]
-        half = len(y) // 2 or len(y)
-        others = [[(predictor, cases[:half], y[:half])]]
+    if len(splits) == 1:
+        choosing, _ = _halves(problem)
+        others = [[(like.predictors[0], choosing.valid, choosing.y_valid)]]
     else:
         others = [[part for j, part in enumerate(held) if j != i] for i in range(len(splits))]
     policies: list[Policy] = [_forward_selection(parts, problem) for parts in others]
@@ -319,6 +319,17 @@ def _fixed_order(like: Candidate, splits: Sequence[Problem], problem: Problem) -
         seconds=time.perf_counter() - begun,
         history=[],
     )
+
+
+def _halves(problem: Problem) -> tuple[Problem, Problem]:
+    """Every other validation row: one half chooses a fixed order, the other compares. A single row does both."""
+    if len(problem.y_valid) < 2:
+        return problem, problem
+    first, second = (
+        replace(problem, valid=problem.valid[rows], y_valid=problem.y_valid[rows])
+        for rows in (slice(0, None, 2), slice(1, None, 2))
+    )
+    return first, second
 
 
 def _forward_selection(parts: Sequence[tuple[NetPredictor, Cases, np.ndarray]], problem: Problem) -> Ranking:

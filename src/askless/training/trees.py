@@ -69,9 +69,7 @@ def fit_forests(
         models = [model for model in fitted if model is not None]
         if len(models) < len(splits):
             break
-        with threadpool_limits(
-            problem.n_threads, user_api="openmp"
-        ):  # more of them wait for each other in small trees
+        with threadpool_limits(problem.n_threads, user_api="openmp"):  # all threads of two fits would wait
             iterations = _best_iterations(models, [held for _, held in splits], known, problem)
         mean.add(models, iterations, known)
         for nodes, model in zip(each, models, strict=True):
